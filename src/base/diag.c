@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/diag.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#define LIMIT_USUAL 1000
+#define TEXT_BYTES  4096
+#define LEVELS	    3
+
+struct diag_list {
+	struct diag *entries;
+	struct arena *arena; /* NULL until the first entry */
+	size_t count;
+	size_t capacity;
+	size_t limit;
+	size_t added[LEVELS];
+	size_t kept[LEVELS];
+};
+
+struct diag_list *diag_list_new(size_t limit)
+{
+	struct diag_list *list = xcalloc(1, sizeof(*list));
+
+	list->limit = limit ? limit : LIMIT_USUAL;
+	return list;
+}
+
+void diag_list_free(struct diag_list *list)
+{
+	if (!list)
+		return;
+	arena_free(list->arena);
+	free(list->entries);
+	free(list);
+}
+
+void diag_list_clear(struct diag_list *list)
+{
+	if (list->arena)
+		arena_reset(list->arena);
+	list->count = 0;
+	memset(list->added, 0, sizeof(list->added));
+	memset(list->kept, 0, sizeof(list->kept));
+}
+
+/* Room for an entry of this level: at the end, or instead of the last one of the lowest level. */
+static struct diag *take_slot(struct diag_list *list, enum diag_level level)
+{
+	enum diag_level lowest = DIAG_NOTE;
+
+	if (list->count < list->limit) {
+		array_reserve(list->entries, list->capacity, list->count + 1);
+		return &list->entries[list->count++];
+	}
+	while (lowest < level && !list->kept[lowest])
+		lowest++;
+	if (lowest == level)
+		return NULL;
+	list->kept[lowest]--;
+	for (size_t i = list->count; i > 0; i--) {
+		if (list->entries[i - 1].level != lowest)
+			continue;
+		memmove(&list->entries[i - 1], &list->entries[i],
+			(list->count - i) * sizeof(*list->entries));
+		break;
+	}
+	return &list->entries[list->count - 1];
+}
+
+static const char *copy_path(struct diag_list *list, const struct diag *slot, const char *path)
+{
+	const char *copy;
+
+	if (!path || !path[0])
+		return "";
+	/* Problems come file by file, so the neighbour mostly has the same path. */
+	if (slot > list->entries && strcmp(slot[-1].path, path) == 0)
+		return slot[-1].path;
+	copy = arena_strdup(list->arena, path);
+	return copy ? copy : "";
+}
+
+static void add(struct diag_list *list, enum diag_level level, const char *path, struct position at,
+	const char *rule, struct slice text)
+{
+	struct diag *slot = take_slot(list, level);
+
+	if (!slot)
+		return;
+	if (!list->arena)
+		list->arena = arena_new(0);
+	list->kept[level]++;
+	*slot = (struct diag){
+		.level = level,
+		.at = at,
+		.path = copy_path(list, slot, path),
+		.rule = rule ? rule : "",
+		.text = arena_copy(list->arena, text.data, text.length).data,
+	};
+	if (!slot->text)
+		slot->text = "";
+}
+
+void diag_vadd(struct diag_list *list, enum diag_level level, const char *path, struct position at,
+	const char *rule, const char *format, va_list arguments)
+{
+	char text[TEXT_BYTES];
+	size_t length;
+	int wanted;
+
+	if (!list)
+		return;
+	list->added[level]++;
+	if (list->count == list->limit && list->kept[level] == list->count)
+		return;
+	wanted = vsnprintf(text, sizeof(text), format, arguments);
+	if (wanted < 0)
+		wanted = 0;
+	length = (size_t)wanted;
+	if (length >= sizeof(text)) {
+		length = sizeof(text) - 4;
+		while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
+			length--;
+		memcpy(text + length, "...", 3);
+		length += 3;
+	}
+	add(list, level, path, at, rule, (struct slice){text, length});
+}
+
+void diag_add(struct diag_list *list, enum diag_level level, const char *path, struct position at,
+	const char *rule, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	diag_vadd(list, level, path, at, rule, format, arguments);
+	va_end(arguments);
+}
+
+void diag_list_append(struct diag_list *list, const struct diag_list *from)
+{
+	if (!list || !from)
+		return;
+	assert(list != from);
+	for (size_t i = 0; i < from->count; i++) {
+		const struct diag *diag = &from->entries[i];
+
+		add(list, diag->level, diag->path, diag->at, diag->rule, slice_of(diag->text));
+	}
+	for (size_t level = 0; level < LEVELS; level++)
+		list->added[level] += from->added[level];
+}
+
+static int order(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct diag *a = left;
+	const struct diag *b = right;
+	int result = a->path == b->path ? 0 : strcmp(a->path, b->path);
+
+	if (!result)
+		result = order(a->at.line, b->at.line);
+	if (!result)
+		result = order(a->at.column, b->at.column);
+	if (!result)
+		result = order(b->level, a->level);
+	if (!result)
+		result = strcmp(a->text, b->text);
+	return result ? result : strcmp(a->rule, b->rule);
+}
+
+void diag_list_sort(struct diag_list *list)
+{
+	size_t kept = 0;
+
+	if (list->count < 2)
+		return;
+	qsort(list->entries, list->count, sizeof(*list->entries), compare);
+	for (size_t i = 0; i < list->count; i++) {
+		struct diag *diag = &list->entries[i];
+
+		if (kept && compare(&list->entries[kept - 1], diag) == 0) {
+			list->added[diag->level]--;
+			list->kept[diag->level]--;
+			continue;
+		}
+		list->entries[kept++] = *diag;
+	}
+	list->count = kept;
+}
+
+size_t diag_list_count(const struct diag_list *list)
+{
+	return list->count;
+}
+
+const struct diag *diag_list_get(const struct diag_list *list, size_t index)
+{
+	assert(index < list->count);
+	return &list->entries[index];
+}
+
+size_t diag_list_level_count(const struct diag_list *list, enum diag_level level)
+{
+	return list->added[level];
+}
+
+const char *diag_level_name(enum diag_level level)
+{
+	switch (level) {
+	case DIAG_NOTE:
+		return "note";
+	case DIAG_WARNING:
+		return "warning";
+	case DIAG_ERROR:
+		return "error";
+	}
+	return "error";
+}
+
+void diag_format(const struct diag *diag, struct buf *out)
+{
+	if (diag->path[0]) {
+		text_quote(out, slice_of(diag->path), 0);
+		if (diag->at.line)
+			buf_printf(out, ":%u", diag->at.line);
+		if (diag->at.line && diag->at.column)
+			buf_printf(out, ":%u", diag->at.column);
+		buf_puts(out, ": ");
+	}
+	buf_puts(out, diag_level_name(diag->level));
+	buf_puts(out, ": ");
+	text_quote(out, slice_of(diag->text), 0);
+	if (diag->rule[0]) {
+		buf_puts(out, " [");
+		buf_puts(out, diag->rule);
+		buf_putc(out, ']');
+	}
+}

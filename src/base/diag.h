@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Diagnostics: everything that is wrong with input, collected, sorted and shown to people as
+ * `path:line:col: error: text [rule-id]`. A list owns copies of all text it holds; an empty one
+ * costs its struct. Adding to a NULL list does nothing.
+ * Threads: one at a time. Limit: a list keeps `limit` entries (0: 1,000) and counts the rest;
+ * errors are kept before warnings and warnings before notes. A text is cut at 4 KiB.
+ */
+#ifndef XDSPUB_BASE_DIAG_H
+#define XDSPUB_BASE_DIAG_H
+
+#include <stdarg.h>
+
+#include "base/buf.h"
+#include "base/slice.h"
+
+enum diag_level {
+	DIAG_NOTE,
+	DIAG_WARNING,
+	DIAG_ERROR
+};
+
+struct position {
+	uint32_t line;	 /* from 1; 0: the file as a whole */
+	uint32_t column; /* from 1, in bytes */
+};
+
+struct diag {
+	enum diag_level level;
+	struct position at;
+	const char *path; /* relative to the tree, or as the user gave it; "" when there is none */
+	const char *rule; /* a short id such as "unknown-field"; a literal */
+	const char *text;
+};
+
+struct diag_list;
+
+struct diag_list *diag_list_new(size_t limit);
+void diag_list_free(struct diag_list *list); /* NULL is fine */
+void diag_list_clear(struct diag_list *list);
+
+void diag_add(struct diag_list *list, enum diag_level level, const char *path, struct position at,
+	const char *rule, const char *format, ...) __attribute__((format(printf, 6, 7)));
+void diag_vadd(struct diag_list *list, enum diag_level level, const char *path, struct position at,
+	const char *rule, const char *format, va_list arguments)
+	__attribute__((format(printf, 6, 0)));
+#define diag_error(list, path, at, rule, ...)                                                      \
+	diag_add(list, DIAG_ERROR, path, at, rule, __VA_ARGS__)
+#define diag_warning(list, path, at, rule, ...)                                                    \
+	diag_add(list, DIAG_WARNING, path, at, rule, __VA_ARGS__)
+#define diag_note(list, path, at, rule, ...) diag_add(list, DIAG_NOTE, path, at, rule, __VA_ARGS__)
+/* Copies the entries and counts of `from` to the end of `list`. */
+void diag_list_append(struct diag_list *list, const struct diag_list *from);
+/* By path, line, column, then level (errors first) and text; equal entries become one, in the
+ * counts too. */
+void diag_list_sort(struct diag_list *list);
+
+size_t diag_list_count(const struct diag_list *list); /* entries kept */
+const struct diag *diag_list_get(const struct diag_list *list, size_t index);
+/* How many were added at this level, kept or not. */
+size_t diag_list_level_count(const struct diag_list *list, enum diag_level level);
+const char *diag_level_name(enum diag_level level); /* "error" */
+/* One line without the newline: `path:line:col: error: text [rule]`; control bytes are escaped. */
+void diag_format(const struct diag *diag, struct buf *out);
+
+#endif

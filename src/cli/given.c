@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/given.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+int given_options(const struct args *args, struct options *options, struct diag_list *diags)
+{
+	struct buf problem = BUF_INIT;
+	size_t count;
+	const struct option_row *rows = option_rows(&count);
+	int error = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *value;
+		size_t cursor = 0;
+
+		if (!rows[i].flag || !args_has(args, rows[i].flag))
+			continue;
+		options_clear(options, &rows[i]);
+		while ((value = args_next(args, rows[i].flag, &cursor))) {
+			buf_reset(&problem);
+			if (options_set(options, &rows[i], slice_of(value), NULL, &problem) == 0)
+				continue;
+			diag_error(diags, "", (struct position){0}, "bad-option", "--%s: %s",
+				rows[i].flag, buf_cstr(&problem));
+			error = -EINVAL;
+		}
+	}
+	buf_fini(&problem);
+	return error;
+}
+
+bool given_is_coloured(FILE *to)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return !(no_color && no_color[0]) && isatty(fileno(to));
+}
+
+static char *joined_path(const char *prefix, const char *path)
+{
+	size_t length = prefix ? strlen(prefix) : 0;
+
+	if (length == 0 || path[0] == '/' || path[0] == '\0')
+		return xstrdup(path);
+	while (length > 1 && prefix[length - 1] == '/')
+		length--;
+	return xasprintf(
+		"%.*s%s%s", (int)length, prefix, prefix[length - 1] == '/' ? "" : "/", path);
+}
+
+static void print_diag(FILE *to, const struct diag *diag, const char *prefix, bool is_coloured)
+{
+	static const char *const colours[] = {
+		[DIAG_NOTE] = "\033[36m", [DIAG_WARNING] = "\033[35m", [DIAG_ERROR] = "\033[31m"};
+	AUTO_FREE char *path = joined_path(prefix, diag->path);
+	struct diag shown = *diag;
+	struct buf line = BUF_INIT;
+	const char *level = diag_level_name(diag->level), *text, *at;
+
+	shown.path = path;
+	diag_format(&shown, &line);
+	text = buf_cstr(&line);
+	at = is_coloured ? strstr(text + strlen(path), level) : NULL;
+	if (at)
+		fprintf(to, "%.*s%s%s\033[0m%s\n", (int)(at - text), text, colours[diag->level],
+			level, at + strlen(level));
+	else
+		fprintf(to, "%s\n", text);
+	buf_fini(&line);
+}
+
+static bool is_shown(const struct diag *diag, const struct given_print *options)
+{
+	return diag->level != DIAG_NOTE || options->notes;
+}
+
+static size_t count_shown(
+	const struct diag_list *diags, enum diag_level level, const struct given_print *options)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < diag_list_count(diags); i++) {
+		const struct diag *diag = diag_list_get(diags, i);
+
+		count += diag->level == level && is_shown(diag, options);
+	}
+	return count;
+}
+
+static void print_rest(
+	FILE *to, const struct diag_list *diags, const struct given_print *options, size_t printed)
+{
+	size_t total = diag_list_level_count(diags, DIAG_ERROR) +
+		       diag_list_level_count(diags, DIAG_WARNING) +
+		       (options->notes ? diag_list_level_count(diags, DIAG_NOTE) : 0);
+
+	if (total > printed)
+		fprintf(to, "... and %zu more%s (%zu errors, %zu warnings in all)\n",
+			total - printed, options->all ? "" : "; --all shows them",
+			diag_list_level_count(diags, DIAG_ERROR),
+			diag_list_level_count(diags, DIAG_WARNING));
+}
+
+void given_print_diags(FILE *to, const struct diag_list *diags, const struct given_print *options)
+{
+	size_t room[3], left = options->all ? SIZE_MAX : GIVEN_DIAGS, printed = 0;
+	bool is_coloured = given_is_coloured(to);
+
+	/* Errors take the room first; what is printed stays in order. */
+	for (int level = DIAG_ERROR; level >= DIAG_NOTE; level--) {
+		size_t count = count_shown(diags, (enum diag_level)level, options);
+
+		room[level] = count < left ? count : left;
+		left -= room[level];
+	}
+	for (size_t i = 0; i < diag_list_count(diags); i++) {
+		const struct diag *diag = diag_list_get(diags, i);
+
+		if (!is_shown(diag, options) || room[diag->level] == 0)
+			continue;
+		room[diag->level]--;
+		print_diag(to, diag, options->prefix, is_coloured);
+		printed++;
+	}
+	print_rest(to, diags, options, printed);
+}
+
+json_t *given_diags_json(const struct diag_list *diags, const char *prefix)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < diag_list_count(diags); i++) {
+		const struct diag *diag = diag_list_get(diags, i);
+		AUTO_FREE char *path = joined_path(prefix, diag->path);
+
+		json_array_append_new(list,
+			json_pack("{ss* sI sI ss ss ss*}", "path", path, "line",
+				(json_int_t)diag->at.line, "column", (json_int_t)diag->at.column,
+				"level", diag_level_name(diag->level), "rule", diag->rule, "text",
+				diag->text));
+	}
+	return list;
+}
+
+void given_print_json(json_t *value)
+{
+	json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII * 0);
+	putchar('\n');
+	json_decref(value);
+}

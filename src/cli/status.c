@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/given.h"
+#include "cli/http_get.h"
+#include "daemon/config.h"
+
+#define DEFAULT_ADMIN "unix:" XDSPUB_RUNSTATEDIR "/xdspub/admin.sock"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static long long number_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static bool is_set(const json_t *object, const char *key)
+{
+	return json_is_true(json_object_get(object, key));
+}
+
+static void print_count(long long count, const char *noun, const char *rest)
+{
+	printf("%lld %s%s%s", count, noun, count == 1 ? "" : "s", rest);
+}
+
+/* Colours only where the answer needs eyes. */
+static void print_state(const char *text, bool is_bad)
+{
+	bool is_coloured = given_is_coloured(stdout);
+
+	printf("%s%s%s", is_coloured ? (is_bad ? "\033[31m" : "\033[32m") : "", text,
+		is_coloured ? "\033[0m" : "");
+}
+
+static void print_types(const json_t *types)
+{
+	const char *name;
+	json_t *type;
+
+	json_object_foreach((json_t *)types, name, type)
+	{
+		const char *built = text_of(type, "built");
+		const char *files = text_of(type, "files"), *rest = text_of(type, "rest");
+
+		printf("    %-5s %6lld", name, number_of(type, "count"));
+		if (rest[0])
+			printf("  %s", rest);
+		if (files[0] && rest[0] && strcmp(files, rest) != 0)
+			printf("  files have %s", files);
+		if (built[0] && rest[0] && strcmp(built, rest) != 0)
+			printf("  built %s", built);
+		putchar('\n');
+	}
+}
+
+static void print_group(const json_t *group)
+{
+	bool is_held = is_set(group, "held"), is_serving = is_set(group, "serving");
+
+	printf("  %s: ", text_of(group, "name"));
+	print_state(is_held	 ? (is_serving ? "held, serves what was good before" : "held")
+		    : is_serving ? "serving"
+				 : "nothing to serve yet",
+		is_held || !is_serving);
+	putchar('\n');
+	if (is_held)
+		printf("    reason: %s\n", text_of(group, "reason"));
+	if (text_of(group, "bridge_until")[0])
+		printf("    what was removed goes at %s\n", text_of(group, "bridge_until"));
+	if (is_set(group, "files_behind"))
+		printf("    the published files are behind\n");
+	if (number_of(group, "modified_files"))
+		printf("    %lld published files were changed by someone else\n",
+			number_of(group, "modified_files"));
+	print_types(json_object_get(group, "types"));
+}
+
+static void print_source(const json_t *source)
+{
+	printf("source: %s", text_of(source, "path"));
+	if (text_of(source, "error")[0])
+		printf(", cannot be read: %s", text_of(source, "error"));
+	if (text_of(source, "pending")[0])
+		printf(", waiting for %s", text_of(source, "pending"));
+	putchar('\n');
+	if (text_of(source, "watch_problem")[0])
+		printf("  no change events: %s\n", text_of(source, "watch_problem"));
+	if (text_of(source, "last_scan")[0])
+		printf("  last looked at %s\n", text_of(source, "last_scan"));
+}
+
+static void print_sinks(const json_t *sinks)
+{
+	const char *name;
+	json_t *sink;
+
+	json_object_foreach((json_t *)sinks, name, sink)
+	{
+		printf("%s: %s", name, text_of(sink, "path"));
+		if (text_of(sink, "error")[0])
+			printf(", failing: %s", text_of(sink, "error"));
+		putchar('\n');
+	}
+}
+
+static void print_listeners(const json_t *listeners)
+{
+	const char *name;
+	json_t *list, *address;
+	size_t i;
+
+	json_object_foreach((json_t *)listeners, name, list)
+	{
+		if (json_array_size(list) == 0)
+			continue;
+		printf("%s:", name);
+		json_array_foreach(list, i, address)
+		{
+			printf(" %s", json_string_value(address));
+		}
+		putchar('\n');
+	}
+}
+
+static void print_diagnostics(const json_t *diagnostics)
+{
+	const json_t *shown = json_object_get(diagnostics, "shown");
+	json_t *line;
+	size_t i;
+
+	printf("problems: ");
+	print_count(number_of(diagnostics, "errors"), "error", ", ");
+	print_count(number_of(diagnostics, "warnings"), "warning", "\n");
+	json_array_foreach((json_t *)shown, i, line)
+	{
+		if (i == GIVEN_DIAGS)
+			break;
+		printf("  %s\n", json_string_value(line));
+	}
+	if (json_array_size(shown) > GIVEN_DIAGS)
+		printf("  ... --json shows more\n");
+}
+
+#define CLIENTS_PRINTED 20
+
+/* Those that need eyes: who refused something, and who belongs to no group. */
+static void print_clients(const json_t *rest)
+{
+	json_t *client;
+	size_t i, printed = 0;
+
+	if (!rest)
+		return;
+	printf("rest clients: %lld connected, %lld waiting for news, %lld rejections so far\n",
+		number_of(rest, "connections"), number_of(rest, "parked"),
+		number_of(rest, "rejections"));
+	json_array_foreach(json_object_get(rest, "clients"), i, client)
+	{
+		if (!is_set(client, "is_rejected") || printed++ >= CLIENTS_PRINTED)
+			continue;
+		printf("  node %s of cluster %s at %s rejected %s %s\n", text_of(client, "node"),
+			text_of(client, "cluster"), text_of(client, "address"),
+			text_of(client, "type"), text_of(client, "rejected"));
+	}
+	json_array_foreach(json_object_get(rest, "unmatched"), i, client)
+	{
+		if (i >= CLIENTS_PRINTED)
+			break;
+		printf("  node %s of cluster %s at %s belongs to no group, last asked at %s\n",
+			text_of(client, "node"), text_of(client, "cluster"),
+			text_of(client, "address"), text_of(client, "last"));
+	}
+}
+
+static void print_people(const json_t *status)
+{
+	const json_t *build = json_object_get(status, "build");
+	json_t *group;
+	size_t i;
+
+	printf("%s %s, ", text_of(status, "program"), text_of(status, "version"));
+	print_state(is_set(status, "ready") ? "ready" : "not ready", !is_set(status, "ready"));
+	printf(", since %s, %s\n", text_of(status, "started"), text_of(status, "schema"));
+	if (!is_set(status, "ready"))
+		printf("  %s\n", text_of(status, "not_ready_reason"));
+	print_source(json_object_get(status, "source"));
+	if (number_of(build, "serial")) {
+		printf("build %lld at %s: ", number_of(build, "serial"), text_of(build, "at"));
+		print_count(number_of(build, "files"), "file", ", ");
+		print_count(number_of(build, "resources"), "resource", ", ");
+		printf("%lld ms\n", number_of(build, "ms"));
+	}
+	print_sinks(json_object_get(status, "sinks"));
+	print_listeners(json_object_get(status, "listeners"));
+	printf("groups:\n");
+	json_array_foreach(json_object_get(status, "groups"), i, group)
+	{
+		print_group(group);
+	}
+	print_clients(json_object_get(status, "rest"));
+	print_diagnostics(json_object_get(status, "diagnostics"));
+}
+
+/* The option, else what the configuration says, else where the package puts it. */
+static int ask(const struct args *args, struct buf *body, struct buf *problem)
+{
+	const char *config = args_get(args, "config"), *address = args_get(args, "admin");
+	struct diag_list *diags = diag_list_new(0);
+	struct options options;
+	int status = 0, error = 0;
+
+	options_init(&options);
+	if (!address && (config || access(CONFIG_PATH, R_OK) == 0)) {
+		error = config_read(config ? config : CONFIG_PATH, &options, diags);
+		if (options.admin.count > 0)
+			address = options.admin.items[0];
+	}
+	if (error)
+		given_print_diags(stderr, diags, &(struct given_print){0});
+	if (!error)
+		error = http_get(
+			address ? address : DEFAULT_ADMIN, "/status", body, &status, problem);
+	if (!error && status != 200) {
+		buf_printf(problem, "the daemon answered with status %d", status);
+		error = -EPROTO;
+	}
+	options_fini(&options);
+	diag_list_free(diags);
+	return error;
+}
+
+static int run(const struct args *args)
+{
+	struct buf body = BUF_INIT, problem = BUF_INIT;
+	json_t *status = NULL;
+	int result = EXIT_UNREACHABLE;
+
+	if (ask(args, &body, &problem) == 0) {
+		status = json_loadb(body.data, body.length, 0, NULL);
+		if (!status)
+			buf_puts(&problem, "the daemon's answer is not JSON");
+	}
+	if (status) {
+		if (args_has(args, "json"))
+			given_print_json(json_incref(status));
+		else
+			print_people(status);
+		result = EXIT_FINE;
+	} else {
+		fprintf(stderr, "xdspub status: %s\n", buf_cstr(&problem));
+	}
+	json_decref(status);
+	buf_fini(&body);
+	buf_fini(&problem);
+	return result;
+}
+
+static const struct args_option status_options[] = {
+	{"admin", 'a', "ADDR", false,
+		"the daemon's admin listener (default: the configuration's,\n"
+		"else " DEFAULT_ADMIN ")"},
+	{"config", 'c', "FILE", false, "take the address from here (default:\n" CONFIG_PATH ")"},
+	{"json", 'j', NULL, false, "print the daemon's answer as it is"},
+	{0},
+};
+
+const struct command command_status = {
+	.name = "status",
+	.synopsis = "[--admin ADDR] [OPTION]...",
+	.summary = "Show what a running daemon serves, and what it holds back and why",
+	.options = status_options,
+	.operands_max = 0,
+	.run = run,
+};

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "compile/compile.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "compile/compiler.h"
+#include "compile/folder.h"
+#include "compile/workers.h"
+
+#define THREADS_DEFAULT_MAX 8
+/* After this many readings what they used is given back to the system. */
+#define TRIM_READINGS 100
+
+static struct slice unit_path(const struct unit *unit)
+{
+	return (struct slice){unit->path->text, unit->path->length};
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+static unsigned count_threads(unsigned wished)
+{
+	long processors;
+
+	if (wished)
+		return wished < WORKERS_MAX ? wished : WORKERS_MAX;
+	processors = sysconf(_SC_NPROCESSORS_ONLN);
+	if (processors < 1)
+		return 1;
+	return processors > THREADS_DEFAULT_MAX ? THREADS_DEFAULT_MAX : (unsigned)processors;
+}
+
+struct compiler *compiler_new(const struct compile_options *options)
+{
+	struct compiler *compiler = xcalloc(1, sizeof(*compiler));
+
+	compiler->schema = options->schema;
+	compiler->limits = options->limits ? *options->limits : LIMITS_DEFAULT;
+	compiler->threads = count_threads(options->threads);
+	compiler->verbose = options->verbose;
+	if (options->only_groups) {
+		compiler->only_groups =
+			xcalloc(options->only_groups_count + 1, sizeof(*compiler->only_groups));
+		compiler->only_groups_count = options->only_groups_count;
+		for (size_t i = 0; i < options->only_groups_count; i++)
+			compiler->only_groups[i] = xstrdup(options->only_groups[i]);
+	}
+	compiler->had_groups =
+		options->former_groups.length && !groups_text_is_default(options->former_groups);
+	compiler->groups_changed = true;
+	compiler->is_news = true;
+	compiler->tree = tree_new(options->root);
+	hash_init(&compiler->units);
+	dependents_init(&compiler->dependents);
+	shape_init(&compiler->shape);
+	compiler->groups_diags = diag_list_new(0);
+	compiler->diags = diag_list_new(0);
+	return compiler;
+}
+
+static void free_groups(struct build_group *groups, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		rcstr_unref(groups[i].name);
+		snapshot_unref(groups[i].target);
+	}
+	free(groups);
+}
+
+static void forget_retired(struct compiler *compiler)
+{
+	for (size_t i = 0; i < compiler->retired_count; i++)
+		unit_content_fini(&compiler->retired[i]);
+	free(compiler->retired);
+	compiler->retired = NULL;
+	compiler->retired_count = compiler->retired_capacity = 0;
+	for (size_t i = 0; i < compiler->removed.count; i++)
+		unit_free(compiler->removed.units[i]);
+	compiler->removed.count = 0;
+}
+
+void compiler_free(struct compiler *compiler)
+{
+	struct hash_entry *slot;
+	size_t cursor = 0;
+
+	if (!compiler)
+		return;
+	free_groups(compiler->groups, compiler->build.groups_count);
+	layering_free(compiler->layering);
+	forget_retired(compiler);
+	while ((slot = hash_next(&compiler->units, &cursor)))
+		unit_free(slot->value);
+	hash_fini(&compiler->units);
+	dependents_fini(&compiler->dependents);
+	shape_fini(&compiler->shape);
+	tree_free(compiler->tree);
+	diag_list_free(compiler->groups_diags);
+	diag_list_free(compiler->diags);
+	free(compiler->queue.units);
+	free(compiler->vocal.units);
+	free(compiler->removed.units);
+	for (size_t i = 0; i < compiler->only_groups_count; i++)
+		free(compiler->only_groups[i]);
+	free(compiler->only_groups);
+	free(compiler);
+}
+
+const struct build *compiler_build(const struct compiler *compiler)
+{
+	return compiler->build.diags ? &compiler->build : NULL;
+}
+
+/* --- units --------------------------------------------------------------------------------- */
+
+bool compiler_is_active(const struct compiler *compiler, const struct unit *unit)
+{
+	return !compiler->layering || (unit->layer && unit->layer->groups_count);
+}
+
+static void list_add(struct unit_list *list, struct unit *unit)
+{
+	array_reserve(list->units, list->capacity, list->count + 1);
+	list->units[list->count++] = unit;
+}
+
+/* The unit is to be read; at once if anybody uses it. */
+static void enqueue(struct compiler *compiler, struct unit *unit)
+{
+	unit->is_stale = true;
+	if (unit->queue || !compiler_is_active(compiler, unit))
+		return;
+	list_add(&compiler->queue, unit);
+	unit->queue = (uint32_t)compiler->queue.count;
+}
+
+static void dequeue(struct compiler *compiler, struct unit *unit)
+{
+	if (unit->queue)
+		compiler->queue.units[unit->queue - 1] = NULL;
+	unit->queue = 0;
+}
+
+static bool has_something_to_say(const struct compiler *compiler, const struct unit *unit)
+{
+	if (compiler->layering && !unit->layer)
+		return true;
+	return unit->content.diags || unit->content.is_foreign;
+}
+
+static void update_vocal(struct compiler *compiler, struct unit *unit, bool is_vocal)
+{
+	struct unit_list *vocal = &compiler->vocal;
+
+	if (is_vocal || unit->vocal)
+		compiler->is_news = true;
+	if (is_vocal == (unit->vocal != 0))
+		return;
+	if (is_vocal) {
+		list_add(vocal, unit);
+		unit->vocal = (uint32_t)vocal->count;
+	} else {
+		struct unit *last = vocal->units[--vocal->count];
+
+		vocal->units[unit->vocal - 1] = last;
+		last->vocal = unit->vocal;
+		unit->vocal = 0;
+	}
+}
+
+static size_t count_resources(const struct unit_content *content)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < content->items_count; i++)
+		count += !content->items[i].is_delete;
+	return count;
+}
+
+/* Takes the unit's content, which is in no layer, out of what points to it; keeps it till the run
+ * ends. */
+static void retire_content(struct compiler *compiler, struct unit *unit)
+{
+	dependents_remove(&compiler->dependents, unit);
+	compiler->resources -= count_resources(&unit->content);
+	array_reserve(compiler->retired, compiler->retired_capacity, compiler->retired_count + 1);
+	compiler->retired[compiler->retired_count++] = unit->content;
+	unit->content = (struct unit_content){0};
+}
+
+static void remove_items(struct compiler *compiler, struct unit *unit)
+{
+	if (unit->layer && layering_remove_items(compiler->layering, unit))
+		compiler->is_news = true;
+}
+
+static void add_unit(struct compiler *compiler, struct rcstr *path)
+{
+	struct unit *unit = unit_new(path);
+
+	hash_put(&compiler->units, unit_path(unit), unit);
+	if (shape_add_file(&compiler->shape, unit_path(unit)))
+		compiler->is_news = true;
+	if (compiler->layering)
+		unit->layer = layering_layer_of(compiler->layering, unit_path(unit));
+	if (unit->layer && unit->layer->units_count++ == 0)
+		compiler->is_news = true;
+	update_vocal(compiler, unit, has_something_to_say(compiler, unit));
+	enqueue(compiler, unit);
+}
+
+static void remove_unit(struct compiler *compiler, struct unit *unit)
+{
+	remove_items(compiler, unit);
+	retire_content(compiler, unit);
+	update_vocal(compiler, unit, false);
+	if (unit->layer && --unit->layer->units_count == 0)
+		compiler->is_news = true;
+	dequeue(compiler, unit);
+	if (shape_remove_file(&compiler->shape, unit_path(unit)))
+		compiler->is_news = true;
+	hash_remove(&compiler->units, unit_path(unit));
+	list_add(&compiler->removed, unit);
+}
+
+/* --- what changed on disk ------------------------------------------------------------------ */
+
+static void on_change(struct compiler *compiler, const struct tree_change *change)
+{
+	struct slice path = {change->entry->path->text, change->entry->path->length};
+	const struct dependents_list *dependents = dependents_find(&compiler->dependents, path);
+	struct unit *unit = hash_get(&compiler->units, path);
+	bool is_source = change->entry->kind == TREE_FILE && folder_is_source(path);
+
+	if (shape_change(&compiler->shape, change->kind, change->entry))
+		compiler->is_news = true;
+	/* The folder that was meant may be another one now. */
+	if (change->entry->kind == TREE_FOLDER && compiler->misses_layers)
+		compiler->is_news = true;
+	if (slice_is(path, FOLDER_GROUPS_FILE) || compiler->shape.misspelt.count)
+		compiler->groups_changed = true;
+	for (size_t i = 0; dependents && i < dependents->count; i++) {
+		dependents->units[i]->must_bind = true;
+		enqueue(compiler, dependents->units[i]);
+	}
+	if (change->kind == TREE_REMOVED) {
+		if (unit && change->entry->kind == TREE_FILE)
+			remove_unit(compiler, unit);
+	} else if (is_source && !unit) {
+		add_unit(compiler, change->entry->path);
+	} else if (unit) {
+		enqueue(compiler, unit);
+	}
+}
+
+/* --- groups.yaml --------------------------------------------------------------------------- */
+
+/* Finds the unit's place in a new layering. What nobody uses is forgotten. */
+static void place_unit(struct compiler *compiler, struct unit *unit)
+{
+	unit->layer = layering_layer_of(compiler->layering, unit_path(unit));
+	if (unit->layer)
+		unit->layer->units_count++;
+	if (!compiler_is_active(compiler, unit)) {
+		dequeue(compiler, unit);
+		if (unit->was_read)
+			retire_content(compiler, unit);
+		unit->was_read = false;
+		unit->is_stale = true;
+	} else if (unit->layer) {
+		layering_add_items(compiler->layering, unit);
+	}
+	update_vocal(compiler, unit, has_something_to_say(compiler, unit));
+	if (unit->is_stale)
+		enqueue(compiler, unit);
+}
+
+static void set_layering(struct compiler *compiler, struct groups *groups)
+{
+	struct hash_entry *slot;
+	size_t cursor = 0;
+
+	layering_free(compiler->layering);
+	compiler->layering = layering_new(
+		groups, (const char *const *)compiler->only_groups, compiler->only_groups_count);
+	compiler->is_news = true;
+	while ((slot = hash_next(&compiler->units, &cursor)))
+		place_unit(compiler, slot->value);
+}
+
+static int read_groups_text(
+	struct compiler *compiler, const struct tree_entry *entry, struct buf *text)
+{
+	struct file_identity identity;
+	int error = entry->kind == TREE_FOLDER ? -EISDIR : entry->error;
+
+	if (!error)
+		error = tree_read(compiler->tree, FOLDER_GROUPS_FILE,
+			compiler->limits.source_file_bytes, text, &identity);
+	if (error)
+		diag_error(compiler->groups_diags, FOLDER_GROUPS_FILE, ((struct position){0, 0}),
+			"unreadable", "cannot be read: %s", strerror(-error));
+	return error;
+}
+
+static void read_groups(struct compiler *compiler, const struct tree_entry *entry)
+{
+	struct buf text = BUF_INIT;
+	struct groups *groups = NULL;
+
+	if (!read_groups_text(compiler, entry, &text) &&
+		!groups_read(FOLDER_GROUPS_FILE, buf_slice(&text), compiler->groups_diags, &groups))
+		compiler->groups_are_good = true;
+	if (groups && compiler->layering && !compiler->layering->groups->is_default &&
+		slice_equal(groups->text, compiler->layering->groups->text))
+		groups_free(groups); /* repaired: it says what it said before */
+	else if (groups)
+		set_layering(compiler, groups);
+	buf_fini(&text);
+}
+
+/* Without groups.yaml everything in the tree is for everyone: only when nothing else can be meant.
+ */
+static void do_without_groups(struct compiler *compiler)
+{
+	struct hash_entry *slot;
+	size_t cursor = 0;
+
+	if (compiler->had_groups) {
+		diag_error(compiler->groups_diags, FOLDER_GROUPS_FILE, ((struct position){0, 0}),
+			"groups-missing",
+			"groups.yaml was here and is gone: put it back; a group without match and "
+			"with layers: [.] is how one group for everyone is written");
+		return;
+	}
+	compiler->groups_are_good = true;
+	while ((slot = hash_next(&compiler->shape.misspelt, &cursor))) {
+		const struct rcstr *path = slot->value;
+
+		diag_error(compiler->groups_diags, path->text, ((struct position){0, 0}),
+			"groups-name", "this file is not used, did you mean \"%s\"?",
+			FOLDER_GROUPS_FILE);
+		compiler->groups_are_good = false;
+	}
+	if (!compiler->layering)
+		set_layering(compiler, groups_new_default());
+}
+
+static void load_groups(struct compiler *compiler)
+{
+	const struct tree_entry *entry = tree_find(compiler->tree, SLICE(FOLDER_GROUPS_FILE));
+
+	if (!compiler->groups_changed)
+		return;
+	compiler->groups_changed = false;
+	compiler->is_news = true;
+	compiler->groups_are_good = false;
+	diag_list_clear(compiler->groups_diags);
+	if (entry) {
+		compiler->had_groups = true;
+		read_groups(compiler, entry);
+	} else {
+		do_without_groups(compiler);
+	}
+}
+
+/* --- reading ------------------------------------------------------------------------------- */
+
+struct reading_job {
+	struct unit_reader *readers; /* one per worker */
+	struct unit **units;
+	struct unit_reading *readings;
+};
+
+static void read_one(void *ctx, unsigned worker, size_t item)
+{
+	struct reading_job *job = ctx;
+
+	if (job->units[item])
+		unit_reader_read(&job->readers[worker], job->units[item], &job->readings[item]);
+}
+
+/* A resource that is the same as before, place included, stays the same object. */
+static void keep_same_resources(struct unit *unit, struct unit_content *content)
+{
+	for (uint32_t i = 0; i < content->items_count; i++) {
+		struct unit_item *item = &content->items[i];
+		struct unit_item *former =
+			layer_find(unit->layer, item->resource->type, item->resource->name);
+
+		while (former && former->unit != unit)
+			former = former->next_same;
+		if (!former || former->is_delete != item->is_delete ||
+			former->resource->at.line != item->resource->at.line ||
+			former->resource->at.column != item->resource->at.column ||
+			!digest_equal(&former->resource->digest, &item->resource->digest))
+			continue;
+		resource_unref(item->resource);
+		item->resource = resource_ref(former->resource);
+	}
+}
+
+static void apply(struct compiler *compiler, struct unit *unit, struct unit_reading *reading)
+{
+	struct build *build = &compiler->build;
+
+	unit->is_stale = false;
+	unit->must_bind = false;
+	unit->queue = 0;
+	build->files_read++;
+	build->bytes_read += reading->bytes_read;
+	if (reading->is_unchanged)
+		return;
+	build->resources_encoded += reading->encoded;
+	build->bytes_encoded += reading->bytes_encoded;
+	if (unit->layer && unit->content.items_count)
+		keep_same_resources(unit, &reading->content);
+	if (unit->was_read) {
+		remove_items(compiler, unit);
+		retire_content(compiler, unit);
+	}
+	unit->content = reading->content;
+	unit->was_read = true;
+	compiler->resources += count_resources(&unit->content);
+	dependents_add(&compiler->dependents, unit);
+	if (unit->layer && layering_add_items(compiler->layering, unit))
+		compiler->is_news = true;
+	update_vocal(compiler, unit, has_something_to_say(compiler, unit));
+}
+
+static void read_units(struct compiler *compiler)
+{
+	struct unit_list *queue = &compiler->queue;
+	unsigned threads = compiler->threads;
+	struct reading_job job = {.units = queue->units};
+
+	if (queue->count == 0)
+		return;
+	if (threads > queue->count)
+		threads = (unsigned)queue->count;
+	job.readers = xcalloc(threads, sizeof(*job.readers));
+	job.readings = xcalloc(queue->count, sizeof(*job.readings));
+	for (unsigned i = 0; i < threads; i++)
+		unit_reader_init(
+			&job.readers[i], compiler->tree, compiler->schema, &compiler->limits);
+	workers_run(threads, queue->count, read_one, &job);
+	for (unsigned i = 0; i < threads; i++)
+		unit_reader_fini(&job.readers[i]);
+	for (size_t i = 0; i < queue->count; i++) {
+		if (queue->units[i])
+			apply(compiler, queue->units[i], &job.readings[i]);
+	}
+	free(job.readers);
+	free(job.readings);
+	if (queue->capacity > 4096) {
+		free(queue->units);
+		*queue = (struct unit_list){0};
+	}
+	queue->count = 0;
+}
+
+/* What could not be read, without a sign in the file that it can be now. */
+static void retry_unreadable(struct compiler *compiler)
+{
+	for (size_t i = 0; i < compiler->vocal.count; i++) {
+		struct unit *unit = compiler->vocal.units[i];
+
+		if (!unit->content.must_retry)
+			continue;
+		unit->must_bind = true;
+		enqueue(compiler, unit);
+	}
+	if (!compiler->groups_are_good)
+		compiler->groups_changed = true;
+}
+
+/* --- the outcome --------------------------------------------------------------------------- */
+
+static const struct build_group *find_former(
+	const struct build_group *former, size_t count, size_t hint, const struct rcstr *name)
+{
+	if (hint < count && strcmp(former[hint].name->text, name->text) == 0)
+		return &former[hint];
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(former[i].name->text, name->text) == 0)
+			return &former[i];
+	}
+	return NULL;
+}
+
+static bool is_changed(const struct build_group *former, const struct snapshot *target)
+{
+	const struct snapshot *before = former ? former->target : NULL;
+
+	if (!before || !target)
+		return before != target;
+	return before != target && !snapshot_same_content(before, target);
+}
+
+static bool is_held(const struct compiler *compiler, size_t errors)
+{
+	if (errors || !compiler->groups_are_good || compiler->tree_errors)
+		return true;
+	return compiler->layering->groups->isolate_tree &&
+	       diag_list_level_count(compiler->diags, DIAG_ERROR);
+}
+
+static void make_groups(struct compiler *compiler, struct rcstr *source, int64_t now_wall_ms)
+{
+	size_t count = compiler->layering ? compiler->layering->built_count : 0;
+	struct build_group *former = compiler->groups;
+	size_t former_count = compiler->build.groups_count;
+
+	compiler->groups = xcalloc(count + 1, sizeof(*compiler->groups));
+	for (size_t i = 0; i < count; i++) {
+		struct group *group = compiler->layering->built[i];
+		struct build_group *out = &compiler->groups[i];
+
+		out->name = rcstr_ref(group->name);
+		out->errors = group->errors;
+		out->warnings = group->warnings;
+		for (size_t k = 0; k < group->layers_count; k++) {
+			out->errors += group->layers[k]->errors;
+			out->warnings += group->layers[k]->warnings;
+		}
+		out->is_held = is_held(compiler, out->errors);
+		out->held_reason = out->is_held ? group->held_reason : NULL;
+		if (!out->is_held)
+			out->target = snapshot_ref(group_snapshot(group, source, now_wall_ms));
+		out->is_changed =
+			is_changed(find_former(former, former_count, i, out->name), out->target);
+	}
+	free_groups(former, former_count);
+	compiler->build.groups = compiler->groups;
+	compiler->build.groups_count = count;
+}
+
+static void finish_groups(struct compiler *compiler)
+{
+	struct layering *layering = compiler->layering;
+
+	if (!layering)
+		return;
+	if (layering_update(layering))
+		compiler->is_news = true;
+	for (size_t i = 0; i < layering->built_count; i++) {
+		struct group *group = layering->built[i];
+		unsigned empty_types;
+
+		group_finish(group);
+		empty_types = group_find_empty(group);
+		if (empty_types != group->empty_types)
+			compiler->is_news = true;
+		group->empty_types = empty_types;
+	}
+	compiler->misses_layers = false;
+	for (size_t i = 0; i < layering->layers_count; i++) {
+		struct layer *layer = layering->layers[i];
+		const struct tree_entry *entry = tree_find(compiler->tree, layer->path);
+		bool is_there = entry && entry->kind == TREE_FOLDER;
+
+		if (is_there != layer->is_there)
+			compiler->is_news = true;
+		layer->is_there = is_there;
+		compiler->misses_layers |= !is_there;
+	}
+}
+
+int compiler_run(struct compiler *compiler, const char *const *paths, size_t count,
+	int64_t now_wall_ms, struct rcstr *source, const struct build **ret_build)
+{
+	struct build *build = &compiler->build;
+	const struct tree_change *changes;
+	size_t changes_count;
+	bool is_over;
+	int error;
+
+	error = paths ? tree_scan_paths(compiler->tree, paths, count, &changes, &changes_count)
+		      : tree_scan(compiler->tree, &changes, &changes_count);
+	if (error)
+		return error;
+	build->files_read = build->resources_encoded = 0;
+	build->bytes_read = build->bytes_encoded = 0;
+	for (size_t i = 0; i < changes_count; i++)
+		on_change(compiler, &changes[i]);
+	if (!paths)
+		retry_unreadable(compiler);
+	load_groups(compiler);
+	read_units(compiler);
+	finish_groups(compiler);
+	is_over = compiler->resources > compiler->limits.resources;
+	if (compiler->is_news || compiler->verbose || is_over != compiler->is_over)
+		report_make(compiler);
+	compiler->is_over = is_over;
+	compiler->is_news = false;
+	make_groups(compiler, source, now_wall_ms);
+	forget_retired(compiler);
+
+	build->files = compiler->units.count;
+	build->resources = compiler->resources;
+	build->groups_are_good = compiler->groups_are_good;
+	build->selector = compiler->layering ? compiler->layering->groups->selector : NULL;
+	build->groups_text = compiler->layering ? compiler->layering->groups->text : SLICE("");
+	build->diags = compiler->diags;
+	if (build->files_read >= TRIM_READINGS)
+		malloc_trim(0);
+	*ret_build = build;
+	return 0;
+}

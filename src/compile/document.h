@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The documents of one file to encoded resources: single ones, lists, `resources:` mappings,
+ * wrappers with TTL and aliases, and `!delete`. Threads: any, one reader each.
+ */
+#ifndef XDSPUB_COMPILE_DOCUMENT_H
+#define XDSPUB_COMPILE_DOCUMENT_H
+
+#include "base/limits.h"
+#include "message/bind.h"
+#include "message/yaml_read.h"
+#include "snapshot/resource.h"
+
+struct document_resource {
+	struct resource *resource;
+	bool is_delete; /* `!delete`: the resource has a type, a name and a place, no body */
+};
+
+struct document_reader {
+	/* set by the caller */
+	const struct bind_options *bind; /* path and schema too */
+	const struct limits *limits;
+	struct arena *arena;
+	struct diag_list *diags;
+	const struct xds_type_row *row; /* the type folder's; NULL: none */
+	struct slice folder;		/* its path, for messages */
+	struct rcstr *path;		/* of the file */
+	struct buf *scratch;
+
+	/* the outcome; the references are the caller's */
+	struct document_resource *resources; /* malloc'ed */
+	size_t count, capacity;
+	/* Outside of every type folder, and nothing in it says its type: not for us. */
+	bool is_foreign;
+};
+
+/* Goes on after errors; they are in `diags`. */
+void document_read(struct document_reader *reader, const struct documents *documents);
+
+#endif

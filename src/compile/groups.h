@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * groups.yaml: who gets which layers. Read strictly, with all problems at once. Immutable once
+ * read. Threads: any.
+ */
+#ifndef XDSPUB_COMPILE_GROUPS_H
+#define XDSPUB_COMPILE_GROUPS_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "snapshot/selector.h"
+
+#define GROUPS_NAME_BYTES 128 /* of a group's name: it becomes a folder */
+
+struct groups_layer {
+	struct slice path; /* relative to the root without "/" at the ends; "" is the root */
+	struct position at;
+};
+
+struct groups_entry {
+	const char *name;
+	struct position at;
+	const struct match *match; /* NULL: everyone */
+	struct groups_layer *layers;
+	size_t layers_count;
+	bool allow_empty;
+};
+
+struct groups {
+	struct arena *arena;
+	struct groups_entry *entries;
+	size_t count;
+	bool isolate_tree; /* one error holds back every group */
+	bool is_default;   /* made up because there is no groups.yaml */
+	struct slice text; /* what it was read from */
+	struct selector *selector;
+};
+
+/* 0, -EBADMSG: see diags. `path` is for diagnostics. */
+int groups_read(
+	const char *path, struct slice text, struct diag_list *diags, struct groups **ret_groups);
+/* The one group of a tree without groups.yaml. */
+struct groups *groups_new_default(void);
+void groups_free(struct groups *groups); /* NULL is fine */
+/* Whether a text is that of groups_new_default. */
+bool groups_text_is_default(struct slice text);
+
+#endif

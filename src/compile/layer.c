@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "compile/layer.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+struct layer *layer_new(struct slice path)
+{
+	struct layer *layer = xcalloc(1, sizeof(*layer));
+
+	layer->path = path;
+	for (int i = 0; i < XDS_TYPE_COUNT; i++) {
+		hash_init(&layer->items[i]);
+		hash_init(&layer->conflicts[i]);
+	}
+	return layer;
+}
+
+void layer_free(struct layer *layer)
+{
+	for (int i = 0; i < XDS_TYPE_COUNT; i++) {
+		hash_fini(&layer->items[i]);
+		hash_fini(&layer->conflicts[i]);
+	}
+	free(layer->groups);
+	free(layer);
+}
+
+static int compare_places(const struct unit_item *a, const struct unit_item *b)
+{
+	int order = strcmp(a->unit->path->text, b->unit->path->text);
+
+	if (order)
+		return order;
+	if (a->resource->at.line != b->resource->at.line)
+		return a->resource->at.line < b->resource->at.line ? -1 : 1;
+	if (a->resource->at.column != b->resource->at.column)
+		return a->resource->at.column < b->resource->at.column ? -1 : 1;
+	return 0;
+}
+
+/* The tables' keys are the first item's name, which dies with it. */
+static void set_first(struct layer *layer, struct unit_item *first)
+{
+	enum xds_type type = first->resource->type;
+
+	hash_put(&layer->items[type], first->resource->name, first);
+	if (first->next_same)
+		hash_put(&layer->conflicts[type], first->resource->name, first);
+	else if (layer->conflicts[type].count)
+		hash_remove(&layer->conflicts[type], first->resource->name);
+}
+
+bool layer_add(struct layer *layer, struct unit_item *item)
+{
+	struct unit_item *first =
+		hash_get(&layer->items[item->resource->type], item->resource->name);
+	struct unit_item **link = &first;
+
+	while (*link && compare_places(*link, item) < 0)
+		link = &(*link)->next_same;
+	item->next_same = *link;
+	*link = item;
+	set_first(layer, first);
+	return first->next_same != NULL;
+}
+
+bool layer_remove(struct layer *layer, struct unit_item *item)
+{
+	enum xds_type type = item->resource->type;
+	struct unit_item *first = hash_get(&layer->items[type], item->resource->name);
+	struct unit_item **link = &first;
+
+	while (*link != item) {
+		assert(*link);
+		link = &(*link)->next_same;
+	}
+	*link = item->next_same;
+	item->next_same = NULL;
+	if (first)
+		set_first(layer, first);
+	else
+		hash_remove(&layer->items[type], item->resource->name);
+	return first != NULL;
+}
+
+struct unit_item *layer_find(const struct layer *layer, enum xds_type type, struct slice name)
+{
+	return hash_get(&layer->items[type], name);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A folder that groups name as a layer: what its files define, by type and name. Items belong to
+ * their units; a layer only links them. Threads: build.
+ */
+#ifndef XDSPUB_COMPILE_LAYER_H
+#define XDSPUB_COMPILE_LAYER_H
+
+#include "base/hash.h"
+#include "compile/unit.h"
+
+struct group;
+
+struct layer {
+	struct slice path;		   /* borrowed from groups.yaml's reading; "" is the root */
+	struct hash items[XDS_TYPE_COUNT]; /* name to the first struct unit_item of that name */
+	/* Names that are defined more than once, or defined and deleted. */
+	struct hash conflicts[XDS_TYPE_COUNT];
+	struct group **groups; /* that are built and take this layer */
+	size_t groups_count, groups_capacity;
+	size_t units_count;
+	bool is_there; /* the folder exists */
+
+	/* of the last report */
+	size_t errors, warnings;
+	const struct diag *first_error;
+};
+
+struct layer *layer_new(struct slice path);
+void layer_free(struct layer *layer);
+/* Items of one name are kept in the order of their places, so that the outcome does not depend on
+ * the order in which files were read. True: it is or was not the only one of its name. */
+bool layer_add(struct layer *layer, struct unit_item *item);
+bool layer_remove(struct layer *layer, struct unit_item *item);
+struct unit_item *layer_find(const struct layer *layer, enum xds_type type, struct slice name);
+
+#endif

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "compile/compiler.h"
+#include "compile/folder.h"
+
+#define WHOLE ((struct position){0, 0})
+
+struct report {
+	struct compiler *compiler;
+	struct layering *layering; /* may be NULL */
+	struct diag_list *diags;
+};
+
+/* --- who is charged ------------------------------------------------------------------------ */
+
+static void reset_charges(struct report *report)
+{
+	report->compiler->tree_errors = 0;
+	for (size_t i = 0; report->layering && i < report->layering->layers_count; i++) {
+		struct layer *layer = report->layering->layers[i];
+
+		layer->errors = layer->warnings = 0;
+		layer->first_error = NULL;
+	}
+	for (size_t i = 0; report->layering && i < report->layering->built_count; i++) {
+		struct group *group = report->layering->built[i];
+
+		group->errors = group->warnings = 0;
+		free(TAKE(group->first_error));
+		free(TAKE(group->held_reason));
+	}
+}
+
+/* A path that holds back its layer, and those that a folder may hide. */
+static void charge_path(void *ctx, struct slice path, bool is_folder)
+{
+	struct report *report = ctx;
+	struct layer *layer;
+
+	if (!report->layering)
+		return;
+	layer = layering_layer_of(report->layering, path);
+	if (layer)
+		layer->errors++;
+	for (size_t i = 0; is_folder && i < report->layering->layers_count; i++) {
+		struct layer *below = report->layering->layers[i];
+
+		if (below != layer && below->path.length && folder_holds(path, below->path))
+			below->errors++;
+	}
+}
+
+__attribute__((format(printf, 5, 6))) static void charge_group(struct report *report,
+	struct group *group, struct position at, const char *rule, const char *format, ...)
+{
+	const char *path = report->layering->groups->is_default ? "" : FOLDER_GROUPS_FILE;
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	diag_error(report->diags, path, at, rule, "%s", text);
+	if (!group->first_error) {
+		struct diag diag = {DIAG_ERROR, at, path, rule, text};
+		struct buf line = BUF_INIT;
+
+		diag_format(&diag, &line);
+		group->first_error = xstrdup(buf_cstr(&line));
+		buf_fini(&line);
+	}
+	group->errors++;
+}
+
+/* --- units --------------------------------------------------------------------------------- */
+
+static int compare_units(const void *a, const void *b)
+{
+	const struct unit *one = *(struct unit *const *)a, *two = *(struct unit *const *)b;
+
+	return strcmp(one->path->text, two->path->text);
+}
+
+/* It has a better diagnostic already. */
+static bool is_misspelt_groups(const struct report *report, const struct unit *unit)
+{
+	return (!report->layering || report->layering->groups->is_default) &&
+	       folder_is_misspelt_groups((struct slice){unit->path->text, unit->path->length});
+}
+
+static void report_unused(struct report *report, const struct unit *unit)
+{
+	if (report->layering && !unit->layer)
+		diag_warning(report->diags, unit->path->text, WHOLE, "unused-file",
+			"not used: no group has a layer that holds this file");
+	else if (unit->content.is_foreign && !is_misspelt_groups(report, unit) &&
+		 !shape_is_near(&report->compiler->shape, report->layering,
+			 (struct slice){unit->path->text, unit->path->length}))
+		diag_warning(report->diags, unit->path->text, WHOLE, "unused-file",
+			"not used: the file is in no type folder, and nothing in it has "
+			"\"@type\"");
+	else
+		return;
+	if (unit->layer)
+		unit->layer->warnings++;
+}
+
+static void report_units(struct report *report)
+{
+	struct unit_list *vocal = &report->compiler->vocal;
+
+	if (vocal->count > 1)
+		qsort(vocal->units, vocal->count, sizeof(*vocal->units), compare_units);
+	for (size_t i = 0; i < vocal->count; i++) {
+		struct unit *unit = vocal->units[i];
+
+		unit->vocal = (uint32_t)(i + 1);
+		report_unused(report, unit);
+		if (!unit->content.diags || !compiler_is_active(report->compiler, unit))
+			continue;
+		diag_list_append(report->diags, unit->content.diags);
+		if (!unit->layer)
+			continue;
+		unit->layer->errors += diag_list_level_count(unit->content.diags, DIAG_ERROR);
+		unit->layer->warnings += diag_list_level_count(unit->content.diags, DIAG_WARNING);
+	}
+}
+
+/* --- layers -------------------------------------------------------------------------------- */
+
+static const char *layer_name(const struct layer *layer)
+{
+	return layer->path.length ? layer->path.data : ".";
+}
+
+static void report_conflict(
+	struct report *report, struct layer *layer, const struct unit_item *first)
+{
+	const struct xds_type_row *row = xds_type_row(first->resource->type);
+	struct buf name = BUF_INIT;
+
+	text_quote(&name, first->resource->name, 100);
+	for (const struct unit_item *item = first->next_same; item; item = item->next_same) {
+		diag_error(report->diags, item->unit->path->text, item->resource->at,
+			"duplicate-resource",
+			"%s \"%s\" is %s here and %s in %s:%u:%u, in one layer", row->noun,
+			buf_cstr(&name), item->is_delete ? "deleted" : "defined",
+			first->is_delete == item->is_delete ? "also"
+			: first->is_delete		    ? "deleted"
+							    : "defined",
+			first->unit->path->text, first->resource->at.line,
+			first->resource->at.column);
+		layer->errors++;
+	}
+	buf_fini(&name);
+}
+
+static void report_layers(struct report *report)
+{
+	for (size_t i = 0; i < report->layering->layers_count; i++) {
+		struct layer *layer = report->layering->layers[i];
+
+		for (int type = 0; type < XDS_TYPE_COUNT; type++) {
+			struct hash_entry *slot;
+			size_t cursor = 0;
+
+			while ((slot = hash_next(&layer->conflicts[type], &cursor)))
+				report_conflict(report, layer, slot->value);
+		}
+	}
+}
+
+static void report_idle(struct report *report)
+{
+	struct hash_entry *slot;
+	size_t cursor = 0;
+
+	while ((slot = hash_next(&report->layering->idle, &cursor))) {
+		const struct unit_item *item = slot->value;
+		struct buf name = BUF_INIT;
+
+		text_quote(&name, item->resource->name, 100);
+		diag_warning(report->diags, item->unit->path->text, item->resource->at,
+			"idle-delete", "nothing to delete: no earlier layer has a %s \"%s\"",
+			xds_type_row(item->resource->type)->noun, buf_cstr(&name));
+		item->unit->layer->warnings++;
+		buf_fini(&name);
+	}
+}
+
+/* --- groups -------------------------------------------------------------------------------- */
+
+static void report_missing_layers(struct report *report, struct group *group)
+{
+	char phrase[256];
+
+	for (size_t i = 0; i < group->layers_count; i++) {
+		const struct layer *layer = group->layers[i];
+		struct position at = group->entry->layers[i].at;
+
+		if (!layer->is_there) {
+			charge_group(report, group, at, "missing-layer",
+				"layer \"%s\" of group \"%s\" does not exist%s", layer_name(layer),
+				group->entry->name,
+				shape_suggest_folder(
+					&report->compiler->shape, layer->path, phrase));
+		} else if (layer->units_count == 0 && layer->path.length) {
+			diag_warning(report->diags, FOLDER_GROUPS_FILE, at, "empty-layer",
+				"layer \"%s\" of group \"%s\" has no files", layer_name(layer),
+				group->entry->name);
+			group->warnings++;
+		}
+	}
+}
+
+static bool has_errors(const struct group *group)
+{
+	for (size_t i = 0; i < group->layers_count; i++) {
+		if (group->layers[i]->errors)
+			return true;
+	}
+	return group->errors > 0;
+}
+
+/* What is empty because something else is broken needs no words of its own. */
+static void report_empty(struct report *report, struct group *group)
+{
+	if (!group->empty_types || has_errors(group) || !report->compiler->groups_are_good)
+		return;
+	if (report->layering->groups->is_default && report->compiler->units.count == 0) {
+		charge_group(report, group, WHOLE, "empty-tree",
+			"there is no YAML or JSON file in this tree");
+		return;
+	}
+	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
+		const struct xds_type_row *row = xds_type_row((enum xds_type)type);
+
+		if (!(group->empty_types & 1u << type))
+			continue;
+		charge_group(report, group,
+			report->layering->groups->is_default ? WHOLE : group->entry->at,
+			"empty-set",
+			"group \"%s\" has no %s: an empty %s set takes all of them from its "
+			"clients; if that is meant, say allow_empty: true%s",
+			group->entry->name, row->noun, row->name,
+			report->layering->groups->is_default ? " in a groups.yaml" : "");
+	}
+}
+
+/* False: layers are not what they should be, and duplicates say nothing. */
+static bool report_nested_folders(struct report *report)
+{
+	const struct shape_folder *first = NULL;
+	struct hash_entry *slot;
+	size_t cursor = 0;
+
+	if (!report->layering->groups->is_default)
+		return true;
+	while ((slot = hash_next(&report->compiler->shape.nested, &cursor))) {
+		const struct shape_folder *folder = slot->value;
+
+		if (!first || strcmp(folder->path->text, first->path->text) < 0)
+			first = folder;
+	}
+	if (!first)
+		return true;
+	diag_error(report->diags, first->path->text, WHOLE, "groups-needed",
+		"a type folder that does not stand in the root: a groups.yaml must say who gets "
+		"which folders");
+	report->compiler->tree_errors++;
+	return false;
+}
+
+static void report_only_groups(struct report *report)
+{
+	const struct compiler *compiler = report->compiler;
+
+	for (size_t i = 0; i < compiler->only_groups_count; i++) {
+		const struct groups *groups = report->layering->groups;
+		struct suggestion suggestion;
+		bool is_there = false;
+		char phrase[256];
+
+		suggestion_init(&suggestion, slice_of(compiler->only_groups[i]));
+		for (size_t k = 0; k < groups->count; k++) {
+			suggestion_offer(&suggestion, groups->entries[k].name);
+			is_there = is_there ||
+				   strcmp(groups->entries[k].name, compiler->only_groups[i]) == 0;
+		}
+		if (!is_there)
+			diag_error(report->diags, FOLDER_GROUPS_FILE, WHOLE, "unknown-group",
+				"there is no group \"%s\", which this host is configured to "
+				"serve%s",
+				compiler->only_groups[i], suggestion_phrase(&suggestion, phrase));
+	}
+}
+
+static void report_limits(struct report *report)
+{
+	struct compiler *compiler = report->compiler;
+
+	if (compiler->resources <= compiler->limits.resources)
+		return;
+	diag_error(report->diags, "", WHOLE, "too-many-resources",
+		"the tree has %zu resources, the limit is %llu", compiler->resources,
+		(unsigned long long)compiler->limits.resources);
+	compiler->tree_errors++;
+}
+
+/* --- what layers do, for check --verbose ----------------------------------------------------- */
+
+static void note_replaced(struct report *report, const struct group *group, size_t layer,
+	const struct unit_item *item)
+{
+	size_t below_layer;
+	const struct unit_item *below =
+		group_find(group, item->resource->type, item->resource->name, layer, &below_layer);
+	struct buf name = BUF_INIT;
+
+	if (!below || below->is_delete)
+		return;
+	text_quote(&name, item->resource->name, 100);
+	diag_note(report->diags, item->unit->path->text, item->resource->at,
+		item->is_delete ? "deleted" : "replaced",
+		"group \"%s\": this %s %s \"%s\" of layer \"%s\" (%s:%u:%u)", group->entry->name,
+		item->is_delete ? "deletes" : "replaces", xds_type_row(item->resource->type)->noun,
+		buf_cstr(&name), layer_name(group->layers[below_layer]), below->unit->path->text,
+		below->resource->at.line, below->resource->at.column);
+	buf_fini(&name);
+}
+
+static void report_replaced(struct report *report, const struct group *group)
+{
+	for (size_t i = 1; i < group->layers_count; i++) {
+		for (int type = 0; type < XDS_TYPE_COUNT; type++) {
+			struct hash_entry *slot;
+			size_t cursor = 0;
+
+			while ((slot = hash_next(&group->layers[i]->items[type], &cursor)))
+				note_replaced(report, group, i, slot->value);
+		}
+	}
+}
+
+/* --- why a group is held -------------------------------------------------------------------- */
+
+static void find_first_errors(struct report *report)
+{
+	for (size_t i = 0; i < diag_list_count(report->diags); i++) {
+		const struct diag *diag = diag_list_get(report->diags, i);
+		struct layer *layer = NULL;
+
+		if (diag->level == DIAG_ERROR)
+			layer = layering_layer_of(report->layering, slice_of(diag->path));
+		if (layer && !layer->first_error && strcmp(diag->path, FOLDER_GROUPS_FILE) != 0)
+			layer->first_error = diag;
+	}
+}
+
+static const struct diag *first_of(const struct diag_list *diags)
+{
+	for (size_t i = 0; i < diag_list_count(diags); i++) {
+		if (diag_list_get(diags, i)->level == DIAG_ERROR)
+			return diag_list_get(diags, i);
+	}
+	return NULL;
+}
+
+static void explain_held(struct report *report, struct group *group)
+{
+	const struct diag *first = NULL;
+	size_t errors = group->errors;
+	struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < group->layers_count; i++) {
+		errors += group->layers[i]->errors;
+		if (!first)
+			first = group->layers[i]->first_error;
+	}
+	if (!errors) {
+		/* Not its own, but held all the same: groups.yaml, or isolate: tree. */
+		errors = diag_list_level_count(report->diags, DIAG_ERROR);
+		first = report->compiler->groups_are_good
+				? NULL
+				: first_of(report->compiler->groups_diags);
+		if (!first)
+			first = first_of(report->diags);
+	}
+	if (errors) {
+		buf_printf(&text, errors == 1 ? "1 error: " : "%zu errors, first: ", errors);
+		if (first)
+			diag_format(first, &text);
+		else if (group->first_error)
+			buf_puts(&text, group->first_error);
+		group->held_reason = xstrdup(buf_cstr(&text));
+	}
+	buf_fini(&text);
+}
+
+void report_make(struct compiler *compiler)
+{
+	struct report report = {
+		.compiler = compiler, .layering = compiler->layering, .diags = compiler->diags};
+
+	diag_list_clear(report.diags);
+	reset_charges(&report);
+	diag_list_append(report.diags, compiler->groups_diags);
+	report_units(&report);
+	shape_report(&compiler->shape, report.layering, report.diags, charge_path, &report);
+	report_limits(&report);
+	if (report.layering) {
+		if (report_nested_folders(&report))
+			report_layers(&report);
+		report_idle(&report);
+		report_only_groups(&report);
+		for (size_t i = 0; i < report.layering->built_count; i++)
+			report_missing_layers(&report, report.layering->built[i]);
+		for (size_t i = 0; i < report.layering->built_count; i++)
+			report_empty(&report, report.layering->built[i]);
+		for (size_t i = 0; compiler->verbose && i < report.layering->built_count; i++)
+			report_replaced(&report, report.layering->built[i]);
+	}
+	diag_list_sort(report.diags);
+	if (report.layering) {
+		find_first_errors(&report);
+		for (size_t i = 0; i < report.layering->built_count; i++)
+			explain_held(&report, report.layering->built[i]);
+	}
+}

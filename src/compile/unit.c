@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "compile/unit.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "compile/folder.h"
+#include "message/json_read.h"
+
+#define ARENA_BYTES_MAX ((size_t)4 << 30) /* for one file, parsed */
+
+struct unit *unit_new(struct rcstr *path)
+{
+	struct unit *unit = xcalloc(1, sizeof(*unit));
+
+	unit->path = rcstr_ref(path);
+	return unit;
+}
+
+void unit_content_fini(struct unit_content *content)
+{
+	for (uint32_t i = 0; i < content->items_count; i++)
+		resource_unref(content->items[i].resource);
+	for (uint32_t i = 0; i < content->dependencies_count; i++)
+		rcstr_unref(content->dependencies[i]);
+	free(content->items);
+	free(content->dependencies);
+	diag_list_free(content->diags);
+	*content = (struct unit_content){0};
+}
+
+void unit_free(struct unit *unit)
+{
+	if (!unit)
+		return;
+	unit_content_fini(&unit->content);
+	rcstr_unref(unit->path);
+	free(unit);
+}
+
+void unit_reader_init(struct unit_reader *reader, const struct tree *tree,
+	const struct schema *schema, const struct limits *limits)
+{
+	*reader = (struct unit_reader){.tree = tree, .schema = schema, .limits = limits};
+	reader->arena = arena_new(ARENA_BYTES_MAX);
+	reader->diags = diag_list_new(0);
+}
+
+void unit_reader_fini(struct unit_reader *reader)
+{
+	arena_free(reader->arena);
+	diag_list_free(reader->diags);
+	buf_fini(&reader->text);
+	buf_fini(&reader->body);
+	free(reader->dependencies);
+}
+
+static struct slice unit_path(const struct unit *unit)
+{
+	return (struct slice){unit->path->text, unit->path->length};
+}
+
+/* What a person can do about a path that cannot be read. */
+static const char *explain(int error)
+{
+	switch (error) {
+	case -EXDEV:
+		return "the link leads out of the tree (absolute links always do)";
+	case -ELOOP:
+		return "links go round in a circle";
+	case -ENOENT:
+		return "there is no such file";
+	case -EISDIR:
+		return "it is a folder";
+	case -EINVAL:
+		return "it is no ordinary file";
+	case -EAGAIN:
+		return "it keeps changing while it is read";
+	default:
+		return strerror(-error);
+	}
+}
+
+static void add_dependency(struct unit_reader *reader, const char *path)
+{
+	for (size_t i = 0; i < reader->dependencies_count; i++) {
+		if (strcmp(reader->dependencies[i]->text, path) == 0)
+			return;
+	}
+	array_reserve(reader->dependencies, reader->dependencies_capacity,
+		reader->dependencies_count + 1);
+	reader->dependencies[reader->dependencies_count++] = rcstr_new(path, strlen(path));
+}
+
+static bool is_hidden(const char *path)
+{
+	for (struct slice at = slice_of(path); at.length; at = folder_parent(at)) {
+		if (tree_is_ignored(folder_name(at)))
+			return true;
+	}
+	return false;
+}
+
+/* bind_file_cb: the bytes of `!file name`. */
+static int read_file(void *ctx, struct slice name, struct position at, struct arena *arena,
+	struct diag_list *diags, struct slice *ret_bytes)
+{
+	struct unit_reader *reader = ctx;
+	struct file_identity identity;
+	struct buf text = BUF_INIT, shown = BUF_INIT;
+	char path[PATH_MAX];
+	int error =
+		folder_resolve(folder_parent(unit_path(reader->unit)), name, path, sizeof(path));
+
+	text_quote(&shown, name, 200);
+	if (error) {
+		diag_error(diags, reader->unit->path->text, at, "bad-file",
+			error == -EXDEV ? "!file %s: the path leads out of the tree"
+					: "!file %s: this is no path of a file in the tree",
+			buf_cstr(&shown));
+	} else if (is_hidden(path)) {
+		error = -EINVAL;
+		diag_error(diags, reader->unit->path->text, at, "bad-file",
+			"!file %s: names that start with a dot and leftovers of editors are not "
+			"part of the tree",
+			buf_cstr(&shown));
+	} else {
+		add_dependency(reader, path);
+		error = tree_read(
+			reader->tree, path, reader->limits->source_file_bytes, &text, &identity);
+		reader->must_retry = reader->must_retry || error;
+		if (error == -EFBIG)
+			diag_error(diags, reader->unit->path->text, at, "file-too-large",
+				"!file %s: larger than the limit of %llu bytes", buf_cstr(&shown),
+				(unsigned long long)reader->limits->source_file_bytes);
+		else if (error)
+			diag_error(diags, reader->unit->path->text, at, "bad-file",
+				"!file %s (%s in the tree) cannot be read: %s", buf_cstr(&shown),
+				path, explain(error));
+	}
+	if (!error) {
+		*ret_bytes = arena_copy(arena, text.data, text.length);
+		if (!ret_bytes->data)
+			error = -ENOMEM;
+	}
+	buf_fini(&text);
+	buf_fini(&shown);
+	return error && error != -ENOMEM ? -EBADMSG : error;
+}
+
+static void fail_unreadable(struct unit_reader *reader, int error)
+{
+	struct position whole = {0, 0};
+
+	if (error == -EFBIG)
+		diag_error(reader->diags, reader->unit->path->text, whole, "file-too-large",
+			"this file is larger than the limit of %llu bytes",
+			(unsigned long long)reader->limits->source_file_bytes);
+	else
+		diag_error(reader->diags, reader->unit->path->text, whole, "unreadable",
+			"cannot be read: %s",
+			error == -ENOENT ? "it is a link to nothing, or was removed just now"
+					 : explain(error));
+}
+
+/* No document: a file of comments is a choice, one without a word may be half written. */
+static void check_empty(struct unit_reader *reader, struct slice text)
+{
+	struct position whole = {0, 0};
+
+	if (memchr(text.data ? text.data : "", '#', text.length))
+		diag_warning(reader->diags, reader->unit->path->text, whole, "empty-file",
+			"nothing but comments in this file");
+	else
+		diag_error(reader->diags, reader->unit->path->text, whole, "empty-file",
+			"this file is empty, as files are while they are written: remove it, or "
+			"put a comment into it");
+}
+
+static int read_documents(
+	struct unit_reader *reader, struct slice text, struct documents *ret_documents)
+{
+	struct read_options options = {
+		.path = reader->unit->path->text, .nodes_limit = reader->limits->yaml_nodes};
+	struct node **root;
+	int error;
+
+	if (folder_format(unit_path(reader->unit)) == FOLDER_YAML || text.length == 0)
+		return yaml_read(&options, text, reader->arena, reader->diags, ret_documents);
+	root = arena_zalloc(reader->arena, sizeof(*root));
+	if (!root)
+		return -ENOMEM;
+	error = json_read(&options, text, reader->arena, reader->diags, root);
+	if (!error)
+		*ret_documents = (struct documents){.roots = root, .count = 1};
+	return error;
+}
+
+/* From bytes to resources. */
+static void bind_text(struct unit_reader *reader, struct unit_reading *reading)
+{
+	struct unit *unit = reader->unit;
+	struct bind_options bind = {.schema = reader->schema,
+		.path = unit->path->text,
+		.read_file = read_file,
+		.read_file_ctx = reader};
+	struct document_reader documents_reader = {.bind = &bind,
+		.limits = reader->limits,
+		.arena = reader->arena,
+		.diags = reader->diags,
+		.path = unit->path,
+		.scratch = &reader->body};
+	struct documents documents = {0};
+	int error;
+
+	documents_reader.row = folder_type(unit_path(unit), &documents_reader.folder);
+	error = read_documents(reader, buf_slice(&reader->text), &documents);
+	if (error == -ENOMEM)
+		diag_error(reader->diags, unit->path->text, ((struct position){0, 0}), "too-large",
+			"this file needs too much memory");
+	/* It may be for somebody else, but nobody can tell from a text that says nothing. */
+	if (error && !documents_reader.row)
+		diag_warning(reader->diags, unit->path->text, ((struct position){0, 0}),
+			"no-type-folder",
+			"this file is in no type folder: if it is not for xdspub, start its name, "
+			"or that of its folder, with \"_\"");
+	if (error)
+		return;
+	if (documents.count == 0) {
+		check_empty(reader, buf_slice(&reader->text));
+		return;
+	}
+	document_read(&documents_reader, &documents);
+	reading->content.is_foreign = documents_reader.is_foreign;
+	if (documents_reader.is_foreign)
+		diag_list_clear(reader->diags);
+
+	if (documents_reader.count) {
+		reading->content.items = xcalloc(documents_reader.count, sizeof(struct unit_item));
+		reading->content.items_count = (uint32_t)documents_reader.count;
+	}
+	for (size_t i = 0; i < documents_reader.count; i++) {
+		struct document_resource *found = &documents_reader.resources[i];
+
+		reading->content.items[i] = (struct unit_item){
+			.unit = unit, .resource = found->resource, .is_delete = found->is_delete};
+		reading->bytes_encoded += found->resource->body.length;
+		reading->encoded += !found->is_delete;
+	}
+	free(documents_reader.resources);
+}
+
+/* Moves what was collected while reading into the content. */
+static void collect(struct unit_reader *reader, struct unit_content *content)
+{
+	content->must_retry = reader->must_retry;
+	if (reader->dependencies_count) {
+		size_t size = reader->dependencies_count * sizeof(*reader->dependencies);
+
+		content->dependencies = memcpy(xmalloc(size), reader->dependencies, size);
+		content->dependencies_count = (uint32_t)reader->dependencies_count;
+	}
+	if (diag_list_level_count(reader->diags, DIAG_ERROR) ||
+		diag_list_level_count(reader->diags, DIAG_WARNING) ||
+		diag_list_level_count(reader->diags, DIAG_NOTE)) {
+		content->diags = diag_list_new(0);
+		diag_list_append(content->diags, reader->diags);
+	}
+}
+
+void unit_reader_read(
+	struct unit_reader *reader, struct unit *unit, struct unit_reading *ret_reading)
+{
+	const struct tree_entry *entry = tree_find(reader->tree, unit_path(unit));
+	struct unit_reading reading = {0};
+	struct file_identity identity;
+	int error = entry ? entry->error : -ENOENT;
+
+	arena_reset(reader->arena);
+	buf_reset(&reader->text);
+	diag_list_clear(reader->diags);
+	reader->dependencies_count = 0;
+	reader->must_retry = false;
+	reader->unit = unit;
+	if (!error)
+		error = tree_read(reader->tree, unit->path->text, reader->limits->source_file_bytes,
+			&reader->text, &identity);
+	if (error) {
+		fail_unreadable(reader, error);
+		reader->must_retry = true;
+	} else {
+		reading.bytes_read = reader->text.length;
+		reading.content.is_read = true;
+		reading.content.size = reader->text.length;
+		reading.content.hash = hash_bytes(reader->text.data, reader->text.length);
+		reading.is_unchanged = unit->was_read && !unit->must_bind &&
+				       unit->content.is_read &&
+				       unit->content.size == reading.content.size &&
+				       unit->content.hash == reading.content.hash;
+		if (!reading.is_unchanged)
+			bind_text(reader, &reading);
+	}
+	if (!reading.is_unchanged)
+		collect(reader, &reading.content);
+	*ret_reading = reading;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What one source file contributes: its encoded resources, what is wrong with it, and which other
+ * files it needs (`!file`). Reading a unit is free of side effects and may run on any thread, one
+ * reader each; the unit itself belongs to the build thread.
+ */
+#ifndef XDSPUB_COMPILE_UNIT_H
+#define XDSPUB_COMPILE_UNIT_H
+
+#include "compile/document.h"
+#include "source/tree.h"
+
+struct layer;
+struct unit;
+
+/* A resource (or deletion) in its layer's index. */
+struct unit_item {
+	struct unit_item *next_same; /* another one of the same type and name in this layer */
+	struct unit *unit;
+	struct resource *resource;
+	bool is_delete;
+	bool is_idle; /* a deletion that finds nothing to delete in any group */
+};
+
+/* What a reading found. */
+struct unit_content {
+	uint64_t hash, size; /* of the file's bytes */
+	struct unit_item *items;
+	uint32_t items_count;
+	uint32_t dependencies_count;
+	struct rcstr **dependencies; /* paths, as they would be in the tree */
+	struct diag_list *diags;     /* NULL: nothing to say */
+	bool is_foreign;	     /* outside of type folders and without "@type" */
+	bool is_read;		     /* hash and size mean something */
+	/* Something could not be read: the next look at the whole tree tries again, since what was
+	 * in the way need not show in the file (too many open files, a server that is away). */
+	bool must_retry;
+};
+
+struct unit {
+	struct rcstr *path;
+	struct layer *layer; /* NULL: no group names a folder above it */
+	struct unit_content content;
+	uint32_t vocal; /* 1 + index in the compiler's list of units with something to say */
+	uint32_t queue; /* 1 + index in the list of units to read */
+	bool was_read;	/* content says something */
+	bool is_stale;	/* the file is to be read */
+	bool must_bind; /* a file it needs has changed: the same bytes don't say the same */
+};
+
+struct unit_reader {
+	const struct tree *tree;
+	const struct schema *schema;
+	const struct limits *limits;
+	/* private */
+	struct arena *arena;
+	struct buf text, body;
+	struct diag_list *diags;
+	struct rcstr **dependencies;
+	size_t dependencies_count, dependencies_capacity;
+	bool must_retry;
+	struct unit *unit;
+};
+
+struct unit_reading {
+	bool is_unchanged; /* the bytes are those of the unit's content: `content` is empty */
+	struct unit_content content;
+	uint64_t bytes_read, bytes_encoded;
+	size_t encoded;
+};
+
+void unit_reader_init(struct unit_reader *reader, const struct tree *tree,
+	const struct schema *schema, const struct limits *limits);
+void unit_reader_fini(struct unit_reader *reader);
+/* Never fails: what goes wrong is in the reading's diagnostics. */
+void unit_reader_read(
+	struct unit_reader *reader, struct unit *unit, struct unit_reading *ret_reading);
+
+struct unit *unit_new(struct rcstr *path); /* takes a reference */
+void unit_free(struct unit *unit);
+void unit_content_fini(struct unit_content *content);
+
+#endif

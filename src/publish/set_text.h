@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The text of a whole-set file, put together from items. Unchanged items are taken over from the
+ * former file, so that one changed resource among 10,000 is encoded alone. Threads: build.
+ */
+#ifndef XDSPUB_PUBLISH_SET_TEXT_H
+#define XDSPUB_PUBLISH_SET_TEXT_H
+
+#include "publish/publisher.h"
+
+/* Where the items of a file are; for the file of `set` in one format. */
+struct set_text {
+	struct resource_set *set;    /* a reference; NULL: nothing known */
+	struct resource **resources; /* by name; borrowed from the set */
+	uint32_t *lengths;	     /* of their items */
+	size_t begin_length;	     /* in front of the items */
+	size_t length;		     /* of the file */
+};
+
+void set_text_fini(struct set_text *text);
+
+/* Appends the file of `set`. `former` describes the open file to take items from; fd -1: none.
+ * *ret_text is the caller's. 0 or negative errno. */
+int set_text_compose(const struct publish_encoder *encoder, enum file_format format,
+	struct resource_set *set, struct slice source, const struct set_text *former, int former_fd,
+	struct buf *out, struct set_text *ret_text);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "serve/xds_answer.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "serve/xds_core.h"
+
+struct xds_answer *xds_answer_new(struct xds_hub *hub, enum xds_type type, bool is_delta)
+{
+	struct xds_answer *answer = xcalloc(1, sizeof(*answer));
+
+	answer->references = 1;
+	answer->type = type;
+	answer->is_delta = is_delta;
+	answer->private = xcalloc(1, sizeof(*answer->private));
+	answer->private->hub = hub;
+	hub->answers_count++;
+	hub->computed++;
+	return answer;
+}
+
+struct slice xds_answer_keep(struct xds_answer *answer, struct xds_name *name)
+{
+	struct xds_answer_private *private = answer->private;
+
+	array_reserve(private->names, private->names_capacity, private->names_count + 1);
+	private->names[private->names_count++] = xds_name_ref(name);
+	return xds_name_slice(name);
+}
+
+struct xds_answer *xds_answer_ref(struct xds_answer *answer)
+{
+	answer->references++;
+	return answer;
+}
+
+void xds_answer_unref(struct xds_answer *answer)
+{
+	struct xds_answer_private *private;
+	struct xds_hub *hub;
+
+	if (!answer)
+		return;
+	assert(answer->references > 0);
+	if (--answer->references > 0)
+		return;
+	private = answer->private;
+	hub = private->hub;
+	if (private->key[0])
+		hash_remove(&hub->answers, (struct slice){private->key, sizeof(private->key)});
+	if (answer->encoded_free)
+		answer->encoded_free(answer->encoded);
+	for (size_t i = 0; i < 2; i++) {
+		xds_table_unref(&hub->registry, private->warm_from[i]);
+		xds_table_unref(&hub->registry, private->warm_to[i]);
+	}
+	for (size_t i = 0; i < private->names_count; i++)
+		xds_name_unref(&hub->registry, private->names[i]);
+	for (size_t i = 0; i < answer->items_count; i++)
+		resource_unref(answer->items[i].resource);
+	hub->answers_count--;
+	free(private->names);
+	free(private->aliases);
+	free(private);
+	free(answer->items);
+	free(answer->removed);
+	free(answer);
+}
+
+struct version xds_item_version(const struct xds_item *item)
+{
+	static const struct digest nothing;
+
+	return version_text(item->resource ? &item->resource->digest : &nothing);
+}

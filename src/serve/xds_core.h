@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What hub, feeds, streams and answers look like inside. Used by the protocol core alone. */
+#ifndef XDSPUB_SERVE_XDS_CORE_H
+#define XDSPUB_SERVE_XDS_CORE_H
+
+#include "serve/xds_stream.h"
+#include "serve/xds_table.h"
+
+#define XDS_RECENT 16 /* tables whose answers outlive the streams that asked */
+
+struct xds_hub {
+	struct xds_settings settings;
+	struct xds_registry registry;
+	struct hash answers; /* of SotW by type, form and version: equal content, equal bytes */
+	uint64_t generation;
+	uint32_t last_feed;
+	size_t answers_count;
+	uint64_t computed;
+	struct xds_table *recent[XDS_RECENT]; /* so that the next stream finds the answer made */
+	unsigned recent_next;
+};
+
+struct xds_feed {
+	struct xds_hub *hub;
+	uint32_t number;
+	struct rcstr *group;
+	struct snapshot *snapshot;
+	size_t streams;
+	uint64_t generations[XDS_TYPE_COUNT];	  /* of the set; another one for another version */
+	struct resource **sorted[XDS_TYPE_COUNT]; /* by name; NULL until asked for */
+	struct hash aliases; /* of virtual hosts; filled when first asked for */
+	bool has_aliases;
+};
+
+/* The whole set by name; borrowed until the next xds_feed_set(). */
+struct resource **xds_feed_sorted(struct xds_feed *feed, enum xds_type type, size_t *ret_count);
+/* The resource with this alias; only types that are asked for on demand have any. */
+struct resource *xds_feed_alias(struct xds_feed *feed, enum xds_type type, struct slice alias);
+
+struct xds_answer_private {
+	struct xds_hub *hub;
+	struct xds_name **names; /* kept for items without a resource, and for `removed` */
+	size_t names_count;
+	size_t names_capacity;
+	struct slice *aliases;		   /* the items' */
+	char key[2 + VERSION_TEXT_LENGTH]; /* in hub->answers; SotW only */
+	struct xds_table *warm_from[2];	   /* the last step of xds_warm.h, for the next stream */
+	struct xds_table *warm_to[2];
+};
+
+struct xds_answer *xds_answer_new(struct xds_hub *hub, enum xds_type type, bool is_delta);
+/* Keeps a reference to the name for as long as the answer lives. */
+struct slice xds_answer_keep(struct xds_answer *answer, struct xds_name *name);
+
+struct xds_nack {
+	int32_t code;
+	char text[];
+};
+
+/* One type of one stream. */
+struct xds_lane {
+	uint8_t type;
+	bool has_named;	     /* names were sent once: none is no longer the wildcard (S.74) */
+	bool is_resumed;     /* the client came with versions: it may use what it did not name */
+	bool is_owed;	     /* a request waits for its answer, if there is one to give */
+	bool must_answer;    /* even an empty one (S.77, S.87) */
+	bool is_outstanding; /* the last response was not answered yet */
+	bool is_rejected;    /* it was refused */
+	bool is_shrunk;	     /* delta: the client let go of some of it before it answered */
+	bool may_repeat;     /* what uses this type was sent since: asking again means it (S.70) */
+	uint32_t responses;
+	uint32_t acks;
+	uint32_t nacks;
+	struct xds_table *table;
+	uint64_t nonce; /* of the last response; 0: none */
+	struct version sent;
+	struct version acknowledged;
+	int64_t sent_ms;
+	int64_t acknowledged_ms;
+	int64_t rejected_ms;
+	int64_t gone_ms;    /* since when something that is gone waits to be removed; -1: nothing */
+	int64_t refresh_ms; /* when a TTL wants the next refresh; -1: none */
+	struct xds_nack *nack;
+};
+
+struct xds_stream {
+	struct xds_feed *feed;
+	const struct xds_type_row *row; /* NULL: aggregated */
+	bool is_delta;
+	struct xds_client client;
+	uint64_t nonce; /* last one given out */
+	int64_t deadline_ms;
+	struct xds_answer *answer; /* the last, for the caller to look at */
+	size_t lanes_count;
+	struct xds_lane *lanes; /* by stream_rank */
+};
+
+static inline const struct xds_type_row *xds_lane_row(const struct xds_lane *lane)
+{
+	return xds_type_row((enum xds_type)lane->type);
+}
+
+#endif

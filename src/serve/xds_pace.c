@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "serve/xds_pace.h"
+
+#include "serve/xds_lane.h"
+#include "serve/xds_step.h"
+#include "serve/xds_warm.h"
+
+#define REFRESH_LEAST_MS 100
+
+static bool has_news(const struct xds_lane *lane)
+{
+	const struct xds_table *table = lane->table;
+
+	return table->has_news || (!table->kind.is_delta && lane->is_rejected && table->has_again);
+}
+
+/* A request waits, and there is something to say to it. */
+static bool has_reply(const struct xds_lane *lane)
+{
+	return lane->is_owed && (lane->must_answer || has_news(lane));
+}
+
+/* The client has everything there is and said so. */
+static bool is_settled(const struct xds_lane *lane)
+{
+	return xds_lane_is_idle(lane) ||
+	       (!has_news(lane) && !lane->table->has_gone && !lane->is_outstanding &&
+		       !lane->is_rejected && !lane->must_answer);
+}
+
+/* Nothing that the client still uses would be taken away (S.111). */
+static bool may_remove(const struct xds_stream *stream, const struct xds_lane *lane, int64_t now_ms)
+{
+	uint16_t used_by = xds_lane_row(lane)->used_by;
+
+	if (stream->row || now_ms - lane->gone_ms >= stream->feed->hub->settings.drain_ms)
+		return true;
+	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
+		const struct xds_lane *user;
+
+		if (!(used_by & 1u << type))
+			continue;
+		user = xds_lane_find(stream, (enum xds_type)type);
+		/* One that came back with state has not asked for its other types yet. */
+		if (user ? !is_settled(user) : lane->is_resumed)
+			return false;
+	}
+	return true;
+}
+
+/* Until when a push of the lane waits for answers to earlier responses; -1: it need not. */
+static int64_t push_after(const struct xds_stream *stream, const struct xds_lane *lane)
+{
+	int64_t pace_ms = stream->feed->hub->settings.pace_ms;
+	int64_t until = lane->is_outstanding ? lane->sent_ms + pace_ms : -1;
+
+	for (const struct xds_lane *former = stream->lanes; former < lane; former++) {
+		if (!former->is_outstanding && !former->is_rejected)
+			continue;
+		if (!xds_lane_is_idle(former) && former->sent_ms + pace_ms > until)
+			until = former->sent_ms + pace_ms;
+	}
+	return until;
+}
+
+static void wait_until(struct xds_stream *stream, int64_t at_ms)
+{
+	if (stream->deadline_ms < 0 || at_ms < stream->deadline_ms)
+		stream->deadline_ms = at_ms;
+}
+
+static void plan_refresh(
+	const struct xds_stream *stream, struct xds_lane *lane, int64_t ttl_ms, int64_t now_ms)
+{
+	int64_t at_ms = now_ms + (ttl_ms / 2 > REFRESH_LEAST_MS ? ttl_ms / 2 : REFRESH_LEAST_MS);
+
+	if (ttl_ms < 0)
+		lane->refresh_ms = -1;
+	/* A delta push says nothing about the resources that are not in it. */
+	else if (!stream->is_delta || lane->refresh_ms < 0 || at_ms < lane->refresh_ms)
+		lane->refresh_ms = at_ms;
+}
+
+/* What the resources of the answer name may have to be sent again (S.70, S.101). */
+static void owe_dependents(
+	struct xds_stream *stream, const struct xds_lane *lane, struct xds_answer *answer)
+{
+	struct xds_hub *hub = stream->feed->hub;
+
+	for (size_t i = 0; i < stream->lanes_count; i++) {
+		struct xds_lane *other = &stream->lanes[i];
+
+		if (!(xds_lane_row(other)->used_by & 1u << lane->type))
+			continue;
+		other->may_repeat = true;
+		if (stream->is_delta && (other->type == XDS_EDS || other->type == XDS_SDS))
+			xds_lane_set_table(stream, other, xds_warm_owe(hub, other->table, answer));
+	}
+}
+
+static void hand_out(
+	struct xds_stream *stream, struct xds_lane *lane, struct xds_answer *answer, int64_t now_ms)
+{
+	stream->answer = xds_answer_ref(answer);
+	lane->nonce = ++stream->nonce;
+	lane->sent = answer->version;
+	lane->sent_ms = now_ms;
+	lane->is_outstanding = true;
+	lane->is_rejected = false;
+	lane->is_shrunk = false;
+	lane->responses++;
+}
+
+static bool send_step(
+	struct xds_stream *stream, struct xds_lane *lane, bool with_gone, int64_t now_ms)
+{
+	int64_t ttl_ms = lane->table->ttl_ms;
+	/* What a client refused, or may yet refuse, can be news to it when it comes again. */
+	bool is_news = lane->table->has_news || lane->is_rejected || lane->is_outstanding;
+	struct xds_table *after;
+	struct xds_answer *answer = xds_step_take(stream->feed, lane->table, with_gone, &after);
+
+	hand_out(stream, lane, answer, now_ms);
+	xds_lane_set_table(stream, lane, xds_table_ref(after));
+	lane->is_owed = lane->must_answer = false;
+	lane->may_repeat = false;
+	if (with_gone)
+		lane->gone_ms = -1;
+	plan_refresh(stream, lane, ttl_ms, now_ms);
+	if (is_news)
+		owe_dependents(stream, lane, answer);
+	return true;
+}
+
+/* True: sent. A refused response is not repeated for its TTL's sake. */
+static bool send_refresh(struct xds_stream *stream, struct xds_lane *lane, int64_t now_ms)
+{
+	struct xds_answer *answer;
+
+	lane->refresh_ms = -1;
+	plan_refresh(stream, lane, lane->table->ttl_ms, now_ms);
+	if (lane->table->ttl_ms < 0 || (!stream->is_delta && lane->is_rejected))
+		return false;
+	answer = xds_step_refresh(stream->feed, lane->table);
+	if (answer->items_count == 0)
+		return false;
+	hand_out(stream, lane, answer, now_ms);
+	return true;
+}
+
+/* True: sent. *is_held: an earlier type waits, so that no later one may be pushed. */
+static bool serve_lane(struct xds_stream *stream, struct xds_lane *lane, bool before_reply,
+	int64_t now_ms, bool *is_held)
+{
+	const struct xds_table *table = lane->table;
+	bool is_gone = table->has_gone && may_remove(stream, lane, now_ms);
+	int64_t until;
+
+	if (has_reply(lane))
+		return send_step(stream, lane, is_gone, now_ms);
+	lane->is_owed = false;
+	if (has_news(lane) && !*is_held) {
+		until = push_after(stream, lane);
+		/* In front of a reply that may need it nothing waits. */
+		if (before_reply || now_ms >= until)
+			return send_step(stream, lane, is_gone, now_ms);
+		wait_until(stream, until);
+	}
+	*is_held |= has_news(lane);
+	if (is_gone && !has_news(lane)) {
+		until = lane->is_outstanding ? push_after(stream, lane) : -1;
+		if (now_ms >= until)
+			return send_step(stream, lane, true, now_ms);
+		wait_until(stream, until);
+	} else if (table->has_gone) {
+		wait_until(stream, lane->gone_ms + stream->feed->hub->settings.drain_ms);
+	}
+	if (lane->refresh_ms >= 0 && now_ms >= lane->refresh_ms &&
+		send_refresh(stream, lane, now_ms))
+		return true;
+	if (lane->refresh_ms >= 0)
+		wait_until(stream, lane->refresh_ms);
+	return false;
+}
+
+bool xds_pace_next(
+	struct xds_stream *stream, int64_t now_ms, struct xds_lane **ret_lane, bool *ret_is_push)
+{
+	size_t replies = 0; /* lanes up to the last that has one */
+	bool is_held = false;
+
+	stream->deadline_ms = -1;
+	if (!stream->feed->snapshot)
+		return false;
+	for (size_t i = 0; i < stream->lanes_count; i++) {
+		struct xds_lane *lane = &stream->lanes[i];
+
+		xds_step_look(stream->feed, lane->table);
+		if (!lane->table->has_gone)
+			lane->gone_ms = -1;
+		else if (lane->gone_ms < 0)
+			lane->gone_ms = now_ms;
+		if (has_reply(lane))
+			replies = i + 1;
+	}
+	for (size_t i = 0; i < stream->lanes_count; i++) {
+		struct xds_lane *lane = &stream->lanes[i];
+		bool is_reply = has_reply(lane);
+
+		if (!serve_lane(stream, lane, i < replies, now_ms, &is_held))
+			continue;
+		*ret_lane = lane;
+		*ret_is_push = !is_reply;
+		return true;
+	}
+	return false;
+}

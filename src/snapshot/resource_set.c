@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "snapshot/resource_set.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* Resources by name in byte order; holds a reference to each. Immutable once in a set. */
+struct bucket {
+	atomic_uint references;
+	uint32_t count;
+	struct digest digest;
+	uint64_t bytes; /* of the bodies */
+	struct resource *resources[];
+};
+
+struct resource_set {
+	atomic_uint references;
+	enum xds_type type;
+	size_t count;
+	uint64_t bytes;
+	struct version version;
+	struct bucket *buckets[VERSION_BUCKETS]; /* NULL: empty */
+};
+
+/* A bucket while it is being changed. */
+struct draft {
+	bool is_touched;
+	bool is_changed; /* some resource object differs from the base's */
+	struct resource **resources;
+	size_t count;
+	size_t capacity;
+};
+
+struct resource_set_builder {
+	struct resource_set *base;
+	struct draft drafts[VERSION_BUCKETS];
+};
+
+static struct bucket *bucket_ref(struct bucket *bucket)
+{
+	if (bucket)
+		atomic_fetch_add_explicit(&bucket->references, 1, memory_order_relaxed);
+	return bucket;
+}
+
+static void bucket_unref(struct bucket *bucket)
+{
+	if (!bucket || atomic_fetch_sub_explicit(&bucket->references, 1, memory_order_acq_rel) != 1)
+		return;
+	for (uint32_t i = 0; i < bucket->count; i++)
+		resource_unref(bucket->resources[i]);
+	free(bucket);
+}
+
+/* Takes over the references in `resources`; NULL when there are none. */
+static struct bucket *bucket_new(struct resource *const *resources, size_t count)
+{
+	struct bucket *bucket;
+
+	if (count == 0)
+		return NULL;
+	bucket = xmalloc(sizeof(*bucket) + count * sizeof(bucket->resources[0]));
+	atomic_init(&bucket->references, 1);
+	bucket->count = (uint32_t)count;
+	bucket->bytes = 0;
+	for (size_t i = 0; i < count; i++) {
+		bucket->resources[i] = resources[i];
+		bucket->bytes += resources[i]->body.length;
+	}
+	bucket->digest =
+		version_bucket_digest((const struct resource *const *)bucket->resources, count);
+	return bucket;
+}
+
+/* Where the name is or would go among `count` sorted resources. */
+static size_t find_place(
+	struct resource *const *resources, size_t count, struct slice name, bool *ret_is_there)
+{
+	size_t low = 0, high = count;
+
+	*ret_is_there = false;
+	/* Trees are mostly read in name order: try the end first. */
+	if (count && slice_compare(resources[count - 1]->name, name) < 0)
+		return count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = slice_compare(resources[middle]->name, name);
+
+		if (order == 0) {
+			*ret_is_there = true;
+			return middle;
+		}
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void summarize(struct resource_set *set)
+{
+	struct digest digests[VERSION_BUCKETS];
+	bool used[VERSION_BUCKETS];
+	struct digest digest;
+
+	set->count = 0;
+	set->bytes = 0;
+	for (unsigned i = 0; i < VERSION_BUCKETS; i++) {
+		used[i] = set->buckets[i] != NULL;
+		if (!used[i])
+			continue;
+		digests[i] = set->buckets[i]->digest;
+		set->count += set->buckets[i]->count;
+		set->bytes += set->buckets[i]->bytes;
+	}
+	digest = version_set_digest(set->type, digests, used);
+	set->version = version_text(&digest);
+}
+
+struct resource_set *resource_set_empty(enum xds_type type)
+{
+	struct resource_set *set = xcalloc(1, sizeof(*set));
+
+	atomic_init(&set->references, 1);
+	set->type = type;
+	summarize(set);
+	return set;
+}
+
+struct resource_set *resource_set_ref(struct resource_set *set)
+{
+	atomic_fetch_add_explicit(&set->references, 1, memory_order_relaxed);
+	return set;
+}
+
+void resource_set_unref(struct resource_set *set)
+{
+	if (!set || atomic_fetch_sub_explicit(&set->references, 1, memory_order_acq_rel) != 1)
+		return;
+	for (unsigned i = 0; i < VERSION_BUCKETS; i++)
+		bucket_unref(set->buckets[i]);
+	free(set);
+}
+
+enum xds_type resource_set_type(const struct resource_set *set)
+{
+	return set->type;
+}
+
+size_t resource_set_count(const struct resource_set *set)
+{
+	return set->count;
+}
+
+uint64_t resource_set_bytes(const struct resource_set *set)
+{
+	return set->bytes;
+}
+
+const struct version *resource_set_version(const struct resource_set *set)
+{
+	return &set->version;
+}
+
+struct resource *resource_set_find(const struct resource_set *set, struct slice name)
+{
+	const struct bucket *bucket = set->buckets[version_bucket(name)];
+	bool is_there;
+	size_t place;
+
+	if (!bucket)
+		return NULL;
+	place = find_place(bucket->resources, bucket->count, name, &is_there);
+	return is_there ? bucket->resources[place] : NULL;
+}
+
+/* The cursor is the bucket in the upper and the index in the lower half. */
+struct resource *resource_set_next(const struct resource_set *set, uint64_t *cursor)
+{
+	uint64_t bucket = *cursor >> 32, index = *cursor & UINT32_MAX;
+
+	for (; bucket < VERSION_BUCKETS; bucket++, index = 0) {
+		if (!set->buckets[bucket] || index >= set->buckets[bucket]->count)
+			continue;
+		*cursor = bucket << 32 | (index + 1);
+		return set->buckets[bucket]->resources[index];
+	}
+	*cursor = bucket << 32;
+	return NULL;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct resource *x = *(struct resource *const *)a;
+	const struct resource *y = *(struct resource *const *)b;
+
+	return slice_compare(x->name, y->name);
+}
+
+struct resource **resource_set_sorted(const struct resource_set *set, size_t *ret_count)
+{
+	struct resource **sorted =
+		xmalloc((set->count ? set->count : 1) * sizeof(struct resource *));
+	struct resource *resource;
+	uint64_t cursor = 0;
+	size_t count = 0;
+
+	while ((resource = resource_set_next(set, &cursor)))
+		sorted[count++] = resource;
+	if (count > 1)
+		qsort(sorted, count, sizeof(struct resource *), compare_names);
+	*ret_count = count;
+	return sorted;
+}
+
+struct resource **resource_set_sorted_from(const struct resource_set *set,
+	const struct resource_set *old_set, struct resource *const *old_sorted, size_t *ret_count)
+{
+	struct resource **sorted = xmalloc((set->count + 1) * sizeof(struct resource *));
+	struct resource **fresh = xmalloc((set->count + 1) * sizeof(struct resource *));
+	size_t fresh_count = 0, next = 0, count = 0;
+
+	for (unsigned i = 0; i < VERSION_BUCKETS; i++) {
+		const struct bucket *bucket = set->buckets[i];
+
+		if (!bucket || bucket == old_set->buckets[i])
+			continue;
+		memcpy(fresh + fresh_count, bucket->resources,
+			bucket->count * sizeof(struct resource *));
+		fresh_count += bucket->count;
+	}
+	if (fresh_count > 1)
+		qsort(fresh, fresh_count, sizeof(struct resource *), compare_names);
+	for (size_t i = 0; i < old_set->count; i++) {
+		struct resource *resource = old_sorted[i];
+		unsigned bucket = version_bucket(resource->name);
+
+		if (set->buckets[bucket] != old_set->buckets[bucket])
+			continue;
+		while (next < fresh_count && slice_compare(fresh[next]->name, resource->name) < 0)
+			sorted[count++] = fresh[next++];
+		sorted[count++] = resource;
+	}
+	while (next < fresh_count)
+		sorted[count++] = fresh[next++];
+	assert(count == set->count);
+	free(fresh);
+	*ret_count = count;
+	return sorted;
+}
+
+struct resource_set_builder *resource_set_edit(struct resource_set *base)
+{
+	struct resource_set_builder *builder = xcalloc(1, sizeof(*builder));
+
+	builder->base = resource_set_ref(base);
+	return builder;
+}
+
+static struct draft *draft_of(struct resource_set_builder *builder, unsigned index)
+{
+	struct draft *draft = &builder->drafts[index];
+	const struct bucket *bucket = builder->base->buckets[index];
+
+	if (draft->is_touched)
+		return draft;
+	draft->is_touched = true;
+	if (bucket) {
+		array_reserve(draft->resources, draft->capacity, (size_t)bucket->count + 1);
+		for (uint32_t i = 0; i < bucket->count; i++)
+			draft->resources[i] = resource_ref(bucket->resources[i]);
+		draft->count = bucket->count;
+	}
+	return draft;
+}
+
+void resource_set_put(struct resource_set_builder *builder, struct resource *resource)
+{
+	struct draft *draft = draft_of(builder, version_bucket(resource->name));
+	bool is_there;
+	size_t place;
+
+	assert(resource->type == builder->base->type);
+	place = find_place(draft->resources, draft->count, resource->name, &is_there);
+	if (is_there) {
+		if (draft->resources[place] == resource)
+			return;
+		resource_unref(draft->resources[place]);
+	} else {
+		array_reserve(draft->resources, draft->capacity, draft->count + 1);
+		memmove(draft->resources + place + 1, draft->resources + place,
+			(draft->count - place) * sizeof(draft->resources[0]));
+		draft->count++;
+	}
+	draft->resources[place] = resource_ref(resource);
+	draft->is_changed = true;
+}
+
+bool resource_set_remove(struct resource_set_builder *builder, struct slice name)
+{
+	struct draft *draft = draft_of(builder, version_bucket(name));
+	bool is_there;
+	size_t place = find_place(draft->resources, draft->count, name, &is_there);
+
+	if (!is_there)
+		return false;
+	resource_unref(draft->resources[place]);
+	draft->count--;
+	memmove(draft->resources + place, draft->resources + place + 1,
+		(draft->count - place) * sizeof(draft->resources[0]));
+	draft->is_changed = true;
+	return true;
+}
+
+/* Put and removed again, or replaced by the very same objects: nothing changed after all. */
+static bool draft_is_base(const struct draft *draft, const struct bucket *bucket)
+{
+	if (!draft->is_changed)
+		return true;
+	if (draft->count != (bucket ? bucket->count : 0))
+		return false;
+	return draft->count == 0 || memcmp(draft->resources, bucket->resources,
+					    draft->count * sizeof(draft->resources[0])) == 0;
+}
+
+struct resource_set *resource_set_finish(struct resource_set_builder *builder)
+{
+	struct resource_set *base = builder->base, *set = NULL;
+
+	for (unsigned i = 0; i < VERSION_BUCKETS; i++) {
+		struct draft *draft = &builder->drafts[i];
+
+		if (!draft->is_touched)
+			continue;
+		if (draft_is_base(draft, base->buckets[i])) {
+			for (size_t k = 0; k < draft->count; k++)
+				resource_unref(draft->resources[k]);
+		} else {
+			if (!set) {
+				set = xcalloc(1, sizeof(*set));
+				atomic_init(&set->references, 1);
+				set->type = base->type;
+				for (unsigned k = 0; k < VERSION_BUCKETS; k++)
+					set->buckets[k] = bucket_ref(base->buckets[k]);
+			}
+			bucket_unref(set->buckets[i]);
+			set->buckets[i] = bucket_new(draft->resources, draft->count);
+		}
+		free(draft->resources);
+	}
+	if (set) {
+		summarize(set);
+		resource_set_unref(base);
+	} else {
+		set = base; /* the builder's reference becomes the caller's */
+	}
+	free(builder);
+	return set;
+}
+
+static int diff_buckets(const struct bucket *old_bucket, const struct bucket *new_bucket,
+	resource_set_diff_cb callback, void *ctx)
+{
+	uint32_t old_count = old_bucket ? old_bucket->count : 0, old_index = 0;
+	uint32_t new_count = new_bucket ? new_bucket->count : 0, new_index = 0;
+	int error = 0;
+
+	while (!error && (old_index < old_count || new_index < new_count)) {
+		struct resource *old_resource = NULL, *new_resource = NULL;
+		int order = 0;
+
+		if (old_index < old_count)
+			old_resource = old_bucket->resources[old_index];
+		if (new_index < new_count)
+			new_resource = new_bucket->resources[new_index];
+		if (old_resource && new_resource)
+			order = slice_compare(old_resource->name, new_resource->name);
+		else
+			order = old_resource ? -1 : 1;
+		if (order > 0)
+			old_resource = NULL;
+		if (order < 0)
+			new_resource = NULL;
+		old_index += order <= 0;
+		new_index += order >= 0;
+		if (order == 0 &&
+			(old_resource == new_resource ||
+				digest_equal(&old_resource->digest, &new_resource->digest)))
+			continue;
+		error = callback(ctx, old_resource, new_resource);
+	}
+	return error;
+}
+
+int resource_set_diff(const struct resource_set *old_set, const struct resource_set *new_set,
+	resource_set_diff_cb callback, void *ctx)
+{
+	int error = 0;
+
+	assert(old_set->type == new_set->type);
+	for (unsigned i = 0; i < VERSION_BUCKETS && !error; i++) {
+		const struct bucket *old_bucket = old_set->buckets[i];
+		const struct bucket *new_bucket = new_set->buckets[i];
+
+		if (old_bucket == new_bucket)
+			continue;
+		if (old_bucket && new_bucket &&
+			digest_equal(&old_bucket->digest, &new_bucket->digest))
+			continue;
+		error = diff_buckets(old_bucket, new_bucket, callback, ctx);
+	}
+	return error;
+}
