@@ -12,8 +12,7 @@
 
 struct grpc_dispatch; /* the services of one loop */
 
-/* `peers`: all loops' services, so that CSDS and status can see every client; they are reached
- * through grpc_loop_each(). */
+/* `options` must outlive it. */
 struct grpc_dispatch *grpc_dispatch_new(const struct grpc_options *options, struct grpc_loop *loop);
 void grpc_dispatch_free(struct grpc_dispatch *dispatch); /* every call must be closed */
 
@@ -25,9 +24,13 @@ bool grpc_dispatch_open(struct grpc_dispatch *dispatch, struct slice path, struc
 /* The store may have changed: moves feeds to their new snapshots, streams to their new groups, and
  * wakes the calls that have news. */
 void grpc_dispatch_store_changed(struct grpc_dispatch *dispatch, int64_t now_ms);
+/* At the end of every turn of the loop. Returns when it wants to be called again though nothing
+ * else happens, -1: never. Sums up log lines. */
+int64_t grpc_dispatch_turn(struct grpc_dispatch *dispatch, int64_t now_ms);
 /* The server is about to stop: health says NOT_SERVING, every call ends with UNAVAILABLE. */
 void grpc_dispatch_stop(struct grpc_dispatch *dispatch);
-/* Adds this loop's clients to the array (at most `limit` in it) and its numbers to `counters`. */
+/* Adds this loop's clients to the array (at most `limit` in it), and its numbers to those in
+ * `counters`, which all loops share; the nodes without a group are there, too ("unmatched"). */
 void grpc_dispatch_status(struct grpc_dispatch *dispatch, json_t *clients, size_t limit,
 	json_t *counters, int64_t now_ms);
 

@@ -20,7 +20,8 @@ int64_t grpc_loop_now_ms(const struct grpc_loop *loop); /* CLOCK_MONOTONIC, of t
 size_t grpc_loop_count(const struct grpc_loop *loop);
 void grpc_loop_post_each(struct grpc_loop *loop,
 	void (*function)(struct grpc_dispatch *dispatch, void *arg), void *arg);
-/* Runs the function on this loop's thread, later. Any thread while the server runs. */
+/* Runs the function on this loop's thread, later; on another one, but before any dispatch is freed,
+ * when the server stops meanwhile: a job is never lost. Any thread while the server runs. */
 void grpc_loop_post(struct grpc_loop *loop,
 	void (*function)(struct grpc_dispatch *dispatch, void *arg), void *arg);
 

@@ -41,6 +41,10 @@ struct grpc_options {
 	int64_t keepalive_ms;	      /* PING to a silent peer after so long; 0: 60 s */
 	int64_t keepalive_timeout_ms; /* its answer must come within; 0: 20 s */
 	int64_t drain_ms; /* a stop or a closed listener gives streams so long; 0: 2 s */
+	/* Every group serves something, as /readyz means it: what health says. Any thread; must not
+	 * wait. After it changed: grpc_server_wake(). */
+	bool (*is_ready)(void *ctx);
+	void *ready_ctx;
 	const struct log *log;
 };
 
@@ -53,6 +57,8 @@ void grpc_server_stop(struct grpc_server *server);
  * stay and keep their clients. On error nothing changes; *ret_problem is malloc'ed text. */
 int grpc_server_listen(
 	struct grpc_server *server, const char *const *addresses, size_t count, char **ret_problem);
+/* Every loop looks at the store and at is_ready() again, soon. Any thread. */
+void grpc_server_wake(struct grpc_server *server);
 /* JSON for the status document: listeners, counters, clients (at most `clients_limit`). A new
  * reference. Any thread; waits for each loop's turn. */
 json_t *grpc_server_status(struct grpc_server *server, size_t clients_limit);
