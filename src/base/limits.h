@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LIMIT_DEPTH 100 /* YAML, JSON, text and message nesting; not configurable above 100 */
+#define LIMIT_DEPTH    100 /* YAML, JSON, text and message nesting; not configurable above 100 */
+
+#define LIMIT_INCLUDES 16 /* files that include each other in turn; not configurable */
 
 struct limits {
 	uint64_t source_file_bytes;   /* 64 MiB */

@@ -137,12 +137,15 @@ json_t *given_diags_json(const struct diag_list *diags, const char *prefix)
 	for (size_t i = 0; i < diag_list_count(diags); i++) {
 		const struct diag *diag = diag_list_get(diags, i);
 		AUTO_FREE char *path = joined_path(prefix, diag->path);
+		struct buf via = BUF_INIT;
 
+		diag_format_via(diag, &via);
 		json_array_append_new(list,
-			json_pack("{ss* sI sI ss ss ss*}", "path", path, "line",
+			json_pack("{ss* sI sI ss ss ss* ss*}", "path", path, "line",
 				(json_int_t)diag->at.line, "column", (json_int_t)diag->at.column,
 				"level", diag_level_name(diag->level), "rule", diag->rule, "text",
-				diag->text));
+				diag->text, "included_by", diag->via[0] ? buf_cstr(&via) : NULL));
+		buf_fini(&via);
 	}
 	return list;
 }

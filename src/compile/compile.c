@@ -239,7 +239,8 @@ static void on_change(struct compiler *compiler, const struct tree_change *chang
 
 	if (shape_change(&compiler->shape, change->kind, change->entry))
 		compiler->is_news = true;
-	/* The folder that was meant may be another one now. */
+	/* What was meant by a name that leads nowhere may be another one now. */
+	compiler->names_changed = compiler->names_changed || change->kind != TREE_MODIFIED;
 	if (change->entry->kind == TREE_FOLDER && compiler->misses_layers)
 		compiler->is_news = true;
 	if (slice_is(path, FOLDER_GROUPS_FILE) || compiler->shape.misspelt.count)
@@ -586,9 +587,10 @@ int compiler_run(struct compiler *compiler, const char *const *paths, size_t cou
 		return error;
 	build->files_read = build->resources_encoded = 0;
 	build->bytes_read = build->bytes_encoded = 0;
+	compiler->names_changed = false;
 	for (size_t i = 0; i < changes_count; i++)
 		on_change(compiler, &changes[i]);
-	if (!paths)
+	if (!paths || compiler->names_changed)
 		retry_unreadable(compiler);
 	load_groups(compiler);
 	read_units(compiler);

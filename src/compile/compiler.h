@@ -39,6 +39,7 @@ struct compiler {
 	size_t retired_count, retired_capacity;
 	struct unit_list removed;
 
+	bool names_changed; /* in this run: something appeared or went */
 	bool misses_layers; /* of the layering: some folder does not exist */
 	size_t resources;   /* in all units */
 	bool is_over;	    /* more resources than the limit allows */

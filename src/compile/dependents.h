@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which units need a file that is no source itself (`!file`), by its path. Threads: build. */
+/* Which units need another file (`!file`, `!include`), by its path. Threads: build. */
 #ifndef XDSPUB_COMPILE_DEPENDENTS_H
 #define XDSPUB_COMPILE_DEPENDENTS_H
 

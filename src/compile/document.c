@@ -140,6 +140,8 @@ static void check_response(
 
 static void add(struct document_reader *reader, const struct resource_spec *spec, bool is_delete)
 {
+	struct resource_spec placed = *spec;
+
 	if (spec->name.length > reader->limits->resource_name_bytes) {
 		FAIL(reader, spec->at, "name-too-long",
 			"the name of this %s has %zu bytes, the limit is %llu",
@@ -148,8 +150,10 @@ static void add(struct document_reader *reader, const struct resource_spec *spec
 		return;
 	}
 	array_reserve(reader->resources, reader->capacity, reader->count + 1);
+	/* A resource belongs to the file that it is for, wherever its parts come from. */
+	placed.at = diag_list_outermost(reader->diags, spec->at);
 	reader->resources[reader->count++] =
-		(struct document_resource){resource_new(spec), is_delete};
+		(struct document_resource){resource_new(&placed), is_delete};
 }
 
 static void fail_folder(

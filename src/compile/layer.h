@@ -24,6 +24,7 @@ struct layer {
 	/* of the last report */
 	size_t errors, warnings;
 	const struct diag *first_error;
+	const struct diag *unit_error; /* the first one of its files, wherever it is shown */
 };
 
 struct layer *layer_new(struct slice path);

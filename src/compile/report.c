@@ -23,7 +23,7 @@ static void reset_charges(struct report *report)
 		struct layer *layer = report->layering->layers[i];
 
 		layer->errors = layer->warnings = 0;
-		layer->first_error = NULL;
+		layer->first_error = layer->unit_error = NULL;
 	}
 	for (size_t i = 0; report->layering && i < report->layering->built_count; i++) {
 		struct group *group = report->layering->built[i];
@@ -65,7 +65,7 @@ __attribute__((format(printf, 5, 6))) static void charge_group(struct report *re
 	va_end(arguments);
 	diag_error(report->diags, path, at, rule, "%s", text);
 	if (!group->first_error) {
-		struct diag diag = {DIAG_ERROR, at, path, rule, text};
+		struct diag diag = {DIAG_ERROR, at, path, rule, text, "", 0};
 		struct buf line = BUF_INIT;
 
 		diag_format(&diag, &line);
@@ -108,6 +108,15 @@ static void report_unused(struct report *report, const struct unit *unit)
 		unit->layer->warnings++;
 }
 
+static const struct diag *first_of(const struct diag_list *diags)
+{
+	for (size_t i = 0; i < diag_list_count(diags); i++) {
+		if (diag_list_get(diags, i)->level == DIAG_ERROR)
+			return diag_list_get(diags, i);
+	}
+	return NULL;
+}
+
 static void report_units(struct report *report)
 {
 	struct unit_list *vocal = &report->compiler->vocal;
@@ -124,6 +133,8 @@ static void report_units(struct report *report)
 		diag_list_append(report->diags, unit->content.diags);
 		if (!unit->layer)
 			continue;
+		if (!unit->layer->unit_error)
+			unit->layer->unit_error = first_of(unit->content.diags);
 		unit->layer->errors += diag_list_level_count(unit->content.diags, DIAG_ERROR);
 		unit->layer->warnings += diag_list_level_count(unit->content.diags, DIAG_WARNING);
 	}
@@ -332,6 +343,23 @@ static void note_replaced(struct report *report, const struct group *group, size
 	buf_fini(&name);
 }
 
+/* A part that nothing includes may be left over, or not be meant as a part. */
+static void report_unused_parts(struct report *report)
+{
+	const struct compiler *compiler = report->compiler;
+	struct hash_entry *slot;
+	size_t cursor = 0;
+
+	/* What other hosts build may include it. */
+	if (compiler->only_groups)
+		return;
+	while ((slot = hash_next(&compiler->shape.parts, &cursor))) {
+		if (!dependents_find(&compiler->dependents, slot->key))
+			diag_note(report->diags, ((struct rcstr *)slot->value)->text, WHOLE,
+				"unused-part", "nothing includes this part");
+	}
+}
+
 static void report_replaced(struct report *report, const struct group *group)
 {
 	for (size_t i = 1; i < group->layers_count; i++) {
@@ -353,20 +381,18 @@ static void find_first_errors(struct report *report)
 		const struct diag *diag = diag_list_get(report->diags, i);
 		struct layer *layer = NULL;
 
-		if (diag->level == DIAG_ERROR)
+		/* One in an included file is that of the layer that includes it. */
+		if (diag->level == DIAG_ERROR && !diag->via[0])
 			layer = layering_layer_of(report->layering, slice_of(diag->path));
 		if (layer && !layer->first_error && strcmp(diag->path, FOLDER_GROUPS_FILE) != 0)
 			layer->first_error = diag;
 	}
-}
+	for (size_t i = 0; i < report->layering->layers_count; i++) {
+		struct layer *layer = report->layering->layers[i];
 
-static const struct diag *first_of(const struct diag_list *diags)
-{
-	for (size_t i = 0; i < diag_list_count(diags); i++) {
-		if (diag_list_get(diags, i)->level == DIAG_ERROR)
-			return diag_list_get(diags, i);
+		if (!layer->first_error)
+			layer->first_error = layer->unit_error;
 	}
-	return NULL;
 }
 
 static void explain_held(struct report *report, struct group *group)
@@ -423,6 +449,8 @@ void report_make(struct compiler *compiler)
 		for (size_t i = 0; compiler->verbose && i < report.layering->built_count; i++)
 			report_replaced(&report, report.layering->built[i]);
 	}
+	if (compiler->verbose)
+		report_unused_parts(&report);
 	diag_list_sort(report.diags);
 	if (report.layering) {
 		find_first_errors(&report);

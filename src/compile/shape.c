@@ -20,6 +20,7 @@ void shape_init(struct shape *shape)
 	hash_init(&shape->near);
 	hash_init(&shape->nested);
 	hash_init(&shape->misspelt);
+	hash_init(&shape->parts);
 }
 
 static void free_folders(struct hash *folders)
@@ -60,6 +61,7 @@ void shape_fini(struct shape *shape)
 	hash_fini(&shape->problems);
 	free_paths(&shape->folders);
 	free_paths(&shape->misspelt);
+	free_paths(&shape->parts);
 	free_folders(&shape->near);
 	free_folders(&shape->nested);
 }
@@ -142,6 +144,18 @@ static void forget_folder(struct hash *folders, struct slice path)
 	free(folder);
 }
 
+static void note_part(struct shape *shape, enum tree_change_kind kind, struct rcstr *path)
+{
+	struct slice at = slice_of_rcstr(path);
+
+	if (folder_format(at) == FOLDER_OTHER || !is_part(at))
+		return;
+	if (kind == TREE_ADDED)
+		add_path(&shape->parts, path);
+	else if (kind == TREE_REMOVED)
+		remove_path(&shape->parts, at);
+}
+
 bool shape_change(struct shape *shape, enum tree_change_kind kind, const struct tree_entry *entry)
 {
 	struct slice path = slice_of_rcstr(entry->path);
@@ -152,6 +166,8 @@ bool shape_change(struct shape *shape, enum tree_change_kind kind, const struct 
 	else
 		is_news = forget_problem(shape, path);
 
+	if (entry->kind == TREE_FILE)
+		note_part(shape, kind, entry->path);
 	if (entry->kind == TREE_FOLDER && path.length) {
 		if (kind == TREE_REMOVED) {
 			remove_path(&shape->folders, path);

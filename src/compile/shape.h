@@ -30,6 +30,7 @@ struct shape {
 	struct hash near;     /* struct shape_folder: one or two letters from a type folder */
 	struct hash nested;   /* struct shape_folder: type folders that are not in the root */
 	struct hash misspelt; /* struct rcstr: nearly groups.yaml */
+	struct hash parts; /* struct rcstr: YAML and JSON files that are only good for !include */
 };
 
 void shape_init(struct shape *shape);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "compile/folder.h"
+#include "compile/include.h"
 #include "message/json_read.h"
 
 #define ARENA_BYTES_MAX ((size_t)4 << 30) /* for one file, parsed */
@@ -65,29 +66,10 @@ static struct slice unit_path(const struct unit *unit)
 	return (struct slice){unit->path->text, unit->path->length};
 }
 
-/* What a person can do about a path that cannot be read. */
-static const char *explain(int error)
+static void add_dependency(void *ctx, const char *path)
 {
-	switch (error) {
-	case -EXDEV:
-		return "the link leads out of the tree (absolute links always do)";
-	case -ELOOP:
-		return "links go round in a circle";
-	case -ENOENT:
-		return "there is no such file";
-	case -EISDIR:
-		return "it is a folder";
-	case -EINVAL:
-		return "it is no ordinary file";
-	case -EAGAIN:
-		return "it keeps changing while it is read";
-	default:
-		return strerror(-error);
-	}
-}
+	struct unit_reader *reader = ctx;
 
-static void add_dependency(struct unit_reader *reader, const char *path)
-{
 	for (size_t i = 0; i < reader->dependencies_count; i++) {
 		if (strcmp(reader->dependencies[i]->text, path) == 0)
 			return;
@@ -95,15 +77,6 @@ static void add_dependency(struct unit_reader *reader, const char *path)
 	array_reserve(reader->dependencies, reader->dependencies_capacity,
 		reader->dependencies_count + 1);
 	reader->dependencies[reader->dependencies_count++] = rcstr_new(path, strlen(path));
-}
-
-static bool is_hidden(const char *path)
-{
-	for (struct slice at = slice_of(path); at.length; at = folder_parent(at)) {
-		if (tree_is_ignored(folder_name(at)))
-			return true;
-	}
-	return false;
 }
 
 /* bind_file_cb: the bytes of `!file name`. */
@@ -114,8 +87,9 @@ static int read_file(void *ctx, struct slice name, struct position at, struct ar
 	struct file_identity identity;
 	struct buf text = BUF_INIT, shown = BUF_INIT;
 	char path[PATH_MAX];
-	int error =
-		folder_resolve(folder_parent(unit_path(reader->unit)), name, path, sizeof(path));
+	uint32_t line;
+	const char *from = diag_list_file(diags, reader->unit->path->text, at, &line);
+	int error = folder_resolve(folder_parent(slice_of(from)), name, path, sizeof(path));
 
 	text_quote(&shown, name, 200);
 	if (error) {
@@ -123,7 +97,7 @@ static int read_file(void *ctx, struct slice name, struct position at, struct ar
 			error == -EXDEV ? "!file %s: the path leads out of the tree"
 					: "!file %s: this is no path of a file in the tree",
 			buf_cstr(&shown));
-	} else if (is_hidden(path)) {
+	} else if (include_is_hidden(path)) {
 		error = -EINVAL;
 		diag_error(diags, reader->unit->path->text, at, "bad-file",
 			"!file %s: names that start with a dot and leftovers of editors are not "
@@ -141,7 +115,7 @@ static int read_file(void *ctx, struct slice name, struct position at, struct ar
 		else if (error)
 			diag_error(diags, reader->unit->path->text, at, "bad-file",
 				"!file %s (%s in the tree) cannot be read: %s", buf_cstr(&shown),
-				path, explain(error));
+				path, include_explain(error));
 	}
 	if (!error) {
 		*ret_bytes = arena_copy(arena, text.data, text.length);
@@ -165,7 +139,7 @@ static void fail_unreadable(struct unit_reader *reader, int error)
 		diag_error(reader->diags, reader->unit->path->text, whole, "unreadable",
 			"cannot be read: %s",
 			error == -ENOENT ? "it is a link to nothing, or was removed just now"
-					 : explain(error));
+					 : include_explain(error));
 }
 
 /* No document: a file of comments is a choice, one without a word may be half written. */
@@ -185,13 +159,26 @@ static void check_empty(struct unit_reader *reader, struct slice text)
 static int read_documents(
 	struct unit_reader *reader, struct slice text, struct documents *ret_documents)
 {
-	struct read_options options = {
-		.path = reader->unit->path->text, .nodes_limit = reader->limits->yaml_nodes};
+	struct include include = {.tree = reader->tree,
+		.limits = reader->limits,
+		.arena = reader->arena,
+		.diags = reader->diags,
+		.path = reader->unit->path->text,
+		.depend = add_dependency,
+		.depend_ctx = reader};
+	struct read_options options = {.path = reader->unit->path->text,
+		.nodes_limit = reader->limits->yaml_nodes,
+		.include = include_read,
+		.include_ctx = &include};
 	struct node **root;
 	int error;
 
-	if (folder_format(unit_path(reader->unit)) == FOLDER_YAML || text.length == 0)
-		return yaml_read(&options, text, reader->arena, reader->diags, ret_documents);
+	if (folder_format(unit_path(reader->unit)) == FOLDER_YAML || text.length == 0) {
+		error = yaml_read(&options, text, reader->arena, reader->diags, ret_documents);
+		reader->must_retry = reader->must_retry || include.must_retry;
+		include_fini(&include);
+		return error;
+	}
 	root = arena_zalloc(reader->arena, sizeof(*root));
 	if (!root)
 		return -ENOMEM;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What one source file contributes: its encoded resources, what is wrong with it, and which other
- * files it needs (`!file`). Reading a unit is free of side effects and may run on any thread, one
- * reader each; the unit itself belongs to the build thread.
+ * files it needs (`!file`, `!include`). Reading a unit is free of side effects and may run on any
+ * thread, one reader each; the unit itself belongs to the build thread.
  */
 #ifndef XDSPUB_COMPILE_UNIT_H
 #define XDSPUB_COMPILE_UNIT_H
@@ -33,7 +33,8 @@ struct unit_content {
 	bool is_foreign;	     /* outside of type folders and without "@type" */
 	bool is_read;		     /* hash and size mean something */
 	/* Something could not be read: the next look at the whole tree tries again, since what was
-	 * in the way need not show in the file (too many open files, a server that is away). */
+	 * in the way need not show in the file (too many open files, a server that is away); and
+	 * when something appears or goes, which may be what was meant. */
 	bool must_retry;
 };
 

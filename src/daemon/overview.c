@@ -130,12 +130,8 @@ void overview_build(struct overview *report, const struct overview_build *build)
 	report->built_ms = clock_wall_ms();
 	report->build = *build;
 	diag_list_clear(report->diags);
-	for (size_t i = 0; i < diag_list_count(build->diags) && i < DIAGS_SHOWN; i++) {
-		const struct diag *diag = diag_list_get(build->diags, i);
-
-		diag_add(report->diags, diag->level, diag->path, diag->at, diag->rule, "%s",
-			diag->text);
-	}
+	for (size_t i = 0; i < diag_list_count(build->diags) && i < DIAGS_SHOWN; i++)
+		diag_list_copy(report->diags, diag_list_get(build->diags, i));
 	report->errors = diag_list_level_count(build->diags, DIAG_ERROR);
 	report->warnings = diag_list_level_count(build->diags, DIAG_WARNING);
 	report->build.diags = NULL;

@@ -61,11 +61,12 @@ static void complain_twice(struct bind_context *bind, const struct message *mess
 	const struct schema_field *field, const struct node_pair *pair)
 {
 	const struct message_field *first = message_find(message, field->number);
-	char quoted[BIND_TEXT];
+	char quoted[BIND_TEXT], place[256];
 
 	bind_error(bind, pair->key_at, "duplicate-key",
-		"\"%s\" is field \"%s\" again, which is already at %u:%u",
-		bind_quote(pair->key, quoted), field->name, first->at.line, first->at.column);
+		"\"%s\" is field \"%s\" again, which is already at %s",
+		bind_quote(pair->key, quoted), field->name,
+		diag_list_place(bind->diags, first->at, place));
 }
 
 static void check_oneof(struct bind_context *bind, const struct message *message,
@@ -73,13 +74,14 @@ static void check_oneof(struct bind_context *bind, const struct message *message
 {
 	for (uint32_t i = 0; i < message->fields_count; i++) {
 		const struct message_field *other = &message->fields[i];
+		char place[256];
 
 		if (other->field->oneof != field->oneof || other->field == field)
 			continue;
 		bind_error(bind, at, "oneof-conflict",
-			"only one of \"%s\" can be set: \"%s\" here, but \"%s\" at %u:%u",
-			field->oneof->name, field->name, other->field->name, other->at.line,
-			other->at.column);
+			"only one of \"%s\" can be set: \"%s\" here, but \"%s\" at %s",
+			field->oneof->name, field->name, other->field->name,
+			diag_list_place(bind->diags, other->at, place));
 		return;
 	}
 }

@@ -354,11 +354,12 @@ int json_read(const struct read_options *options, struct slice text, struct aren
 	*ret_root = NULL;
 	if (!text.data)
 		text = SLICE("");
-	node_build_init(&reader.build, arena, diags, options->path, options->nodes_limit);
+	node_build_init(&reader.build, arena, diags, options->path, options->nodes_limit,
+		options->line_base);
 	if (read_text_check(&reader.build, &text, &is_ascii)) {
 		reader.begin = reader.next = reader.line_start = text.data;
 		reader.end = text.data + text.length;
-		reader.line = 1;
+		reader.line = options->line_base + 1;
 		read_text(&reader);
 	}
 	rc = reader.build.error;

@@ -22,6 +22,7 @@ enum node_tag {
 	NODE_TAG_OTHER,	 /* !!int, !!float, !!bool, !!null (all is_plain), !!map, !!seq, !!binary */
 	NODE_TAG_FILE,	 /* !file */
 	NODE_TAG_DELETE, /* !delete */
+	NODE_TAG_INCLUDE, /* !include, while it is read: its place is taken by what it names */
 };
 
 struct node;

@@ -14,14 +14,16 @@
 const char node_build_merge_key[] = "<<";
 
 void node_build_init(struct node_build *build, struct arena *arena, struct diag_list *diags,
-	const char *path, uint64_t limit)
+	const char *path, uint64_t limit, uint32_t line_base)
 {
 	build->arena = arena;
 	build->diags = diags;
 	build->path = path;
+	build->line_base = line_base;
 	build->limit = limit ? limit : LIMITS_DEFAULT.yaml_nodes;
 	build->count = 0;
 	build->root = NULL;
+	build->height = 0;
 	build->depth = 0;
 	build->is_bad = false;
 	build->error = 0;
@@ -39,6 +41,14 @@ void node_build_fini(struct node_build *build)
 	free(build->slots.items);
 }
 
+/* Of a place that may be counted within the text. */
+static struct position place(const struct node_build *build, struct position at)
+{
+	if (at.line < build->line_base)
+		at.line += build->line_base;
+	return at;
+}
+
 void node_build_fail(
 	struct node_build *build, struct position at, const char *rule, const char *format, ...)
 {
@@ -46,7 +56,7 @@ void node_build_fail(
 
 	build->error = -EBADMSG;
 	va_start(arguments, format);
-	diag_vadd(build->diags, DIAG_ERROR, build->path, at, rule, format, arguments);
+	diag_vadd(build->diags, DIAG_ERROR, build->path, place(build, at), rule, format, arguments);
 	va_end(arguments);
 }
 
@@ -57,7 +67,7 @@ void node_build_complain(
 
 	build->is_bad = true;
 	va_start(arguments, format);
-	diag_vadd(build->diags, DIAG_ERROR, build->path, at, rule, format, arguments);
+	diag_vadd(build->diags, DIAG_ERROR, build->path, place(build, at), rule, format, arguments);
 	va_end(arguments);
 }
 
@@ -68,7 +78,12 @@ void node_build_count(struct node_build *build, uint64_t nodes, struct position 
 		return;
 	}
 	build->count = build->limit;
-	if (!build->error)
+	if (build->error)
+		return;
+	if (build->line_base)
+		node_build_fail(build, at, "too-many-nodes",
+			"the file that includes this has too many values with all it includes");
+	else
 		node_build_fail(build, at, "too-many-nodes",
 			"more than %llu values once aliases are expanded",
 			(unsigned long long)build->limit);
@@ -115,6 +130,8 @@ void node_build_add(struct node_build *build, struct node *node, unsigned height
 		top->height = height + 1;
 	if (build->depth == 0) {
 		build->root = node;
+		if (height > build->height)
+			build->height = height;
 		return;
 	}
 	if (top->node->kind == NODE_LIST) {
@@ -222,11 +239,13 @@ static size_t drop_duplicates(struct node_build *build, struct node_pair *pairs,
 			node_build_complain(build, pairs[kept].key_at, "duplicate-key",
 				"a second \"<<\" (the first is at %u:%u): merge a list, <<: [*a, "
 				"*b]",
-				pairs[first].key_at.line, pairs[first].key_at.column);
+				pairs[first].key_at.line - build->line_base,
+				pairs[first].key_at.column);
 		else
 			node_build_complain(build, pairs[kept].key_at, "duplicate-key",
 				"key \"%s\" is already at %u:%u", buf_cstr(&key),
-				pairs[first].key_at.line, pairs[first].key_at.column);
+				pairs[first].key_at.line - build->line_base,
+				pairs[first].key_at.column);
 		buf_fini(&key);
 	}
 	return kept;

@@ -30,9 +30,11 @@ struct node_build {
 	struct arena *arena;
 	struct diag_list *diags;
 	const char *path;
-	uint64_t limit; /* nodes */
-	uint64_t count; /* nodes so far, aliases expanded */
+	uint32_t line_base; /* lower line numbers are taken for lines of the text itself */
+	uint64_t limit;	    /* nodes */
+	uint64_t count;	    /* nodes so far, aliases expanded */
 	struct node *root;
+	unsigned height; /* levels of the highest root so far */
 	unsigned depth;
 	bool is_bad; /* a problem was reported, reading can go on */
 	int error;   /* 0, or the reader must stop: -EBADMSG, -ENOMEM */
@@ -48,7 +50,7 @@ struct node_build {
 };
 
 void node_build_init(struct node_build *build, struct arena *arena, struct diag_list *diags,
-	const char *path, uint64_t limit);
+	const char *path, uint64_t limit, uint32_t line_base);
 void node_build_fini(struct node_build *build);
 
 /* Marks a key whose value is to be merged (`<<`). */

@@ -24,6 +24,7 @@ struct anchor {
 
 struct reader {
 	struct node_build build;
+	const struct read_options *options;
 	struct slice text;
 	bool is_ascii; /* characters are bytes, so libyaml's marks are ours */
 	bool has_merge_keys;
@@ -70,7 +71,8 @@ static size_t find_offset(struct reader *reader, const yaml_mark_t *mark)
 	return bytes;
 }
 
-static inline struct position position_of(struct reader *reader, const yaml_mark_t *mark)
+/* In this text. */
+static inline struct position local_position_of(struct reader *reader, const yaml_mark_t *mark)
 {
 	/* At the end libyaml counts a line that is not there. */
 	if (reader->is_ascii && mark->index >= reader->text.length)
@@ -80,6 +82,15 @@ static inline struct position position_of(struct reader *reader, const yaml_mark
 	find_offset(reader, mark);
 	return (struct position){reader->cursor.line + 1,
 		(uint32_t)(reader->cursor.bytes - reader->cursor.line_start) + 1};
+}
+
+/* As nodes and diagnostics carry it. */
+static inline struct position position_of(struct reader *reader, const yaml_mark_t *mark)
+{
+	struct position at = local_position_of(reader, mark);
+
+	at.line += reader->build.line_base;
+	return at;
 }
 
 /* The scalar's value: out of the text where it stands there unchanged, else a copy. */
@@ -97,8 +108,8 @@ static inline struct slice take_value(struct reader *reader, const yaml_event_t 
 
 static void complain_tag(struct reader *reader, const char *tag, struct position at)
 {
-	static const char *const known[] = {"!ignore", "!file", "!delete", "!!str", "!!int",
-		"!!float", "!!bool", "!!null", "!!map", "!!seq", "!!binary"};
+	static const char *const known[] = {"!ignore", "!file", "!include", "!delete", "!!str",
+		"!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq", "!!binary"};
 	struct suggestion suggestion;
 	struct buf quoted = BUF_INIT, full = BUF_INIT;
 	char phrase[256];
@@ -147,6 +158,14 @@ static void apply_tag(struct reader *reader, struct node *node, const char *tag)
 		if (node->kind != NODE_SCALAR)
 			node_build_complain(&reader->build, node->at, "bad-value",
 				"\"!file\" wants the name of a file, not a %s",
+				node->kind == NODE_LIST ? "list" : "mapping");
+		return;
+	}
+	if (strcmp(tag, "!include") == 0) {
+		node->tag = NODE_TAG_INCLUDE;
+		if (node->kind != NODE_SCALAR)
+			node_build_complain(&reader->build, node->at, "bad-value",
+				"\"!include\" wants the name of a file, not a %s",
 				node->kind == NODE_LIST ? "list" : "mapping");
 		return;
 	}
@@ -233,6 +252,10 @@ static void read_key(struct reader *reader, const yaml_event_t *event)
 	if (tag) {
 		if (strcmp(tag, "!ignore") == 0)
 			is_dropped = true;
+		else if (strcmp(tag, "!include") == 0)
+			node_build_complain(build, at, "bad-include",
+				"\"!include\" belongs before a value, for example <<: !include "
+				"FILE");
 		else if (strncmp(tag, CORE_TAG, strlen(CORE_TAG)) != 0 && strcmp(tag, "!") != 0)
 			complain_tag(reader, tag, at);
 	}
@@ -253,10 +276,41 @@ static void read_key(struct reader *reader, const yaml_event_t *event)
 	node_build_key(build, key, at, is_dropped);
 }
 
+/* What `!include` names, in the place of `node`; an empty mapping when that cannot be had. */
+static void include(struct reader *reader, struct node *node, struct read_included *included)
+{
+	struct node_build *build = &reader->build;
+	int error = -EBADMSG;
+
+	*included = (struct read_included){.count = 1};
+	if (!reader->options->include)
+		node_build_complain(build, node->at, "bad-include",
+			"\"!include\" works in the resources of a tree, not here");
+	else
+		error = reader->options->include(reader->options->include_ctx, node->text, node->at,
+			build->limit - build->count + 1, included);
+	if (error == -EBADMSG) {
+		build->is_bad = true;
+		*node = (struct node){.kind = NODE_MAP, .at = node->at};
+		included->root = node;
+	} else if (error) {
+		build->error = error;
+	} else if (build->depth + included->height > LIMIT_DEPTH) {
+		node_build_fail(build, node->at, "too-deep",
+			"with this \"!include\" lists and mappings are nested more than %d levels "
+			"deep",
+			LIMIT_DEPTH);
+	} else {
+		node_build_count(build, included->count - 1, node->at);
+	}
+}
+
 static void read_scalar(struct reader *reader, const yaml_event_t *event)
 {
 	struct node_build *build = &reader->build;
+	struct read_included included = {0};
 	struct node *node;
+	uint64_t before = build->count;
 
 	node_build_count(build, 1, (struct position){(uint32_t)event->start_mark.line + 1, 1});
 	if (node_build_wants_key(build)) {
@@ -283,14 +337,20 @@ static void read_scalar(struct reader *reader, const yaml_event_t *event)
 		node_build_complain(build, node->at, "bad-value", "a text with a NUL character");
 	if (event->data.scalar.tag)
 		apply_tag(reader, node, (const char *)event->data.scalar.tag);
+	if (node->tag == NODE_TAG_INCLUDE) {
+		include(reader, node, &included);
+		if (build->error)
+			return;
+		node = included.root;
+	}
 	if (event->data.scalar.anchor) {
 		uint32_t anchor = add_anchor(reader, event->data.scalar.anchor);
 
 		if (!anchor)
 			return;
-		end_anchor(reader, anchor, node, 0, build->count - 1);
+		end_anchor(reader, anchor, node, included.height, before);
 	}
-	node_build_add(build, node, 0);
+	node_build_add(build, node, included.height);
 }
 
 static void read_open(struct reader *reader, const yaml_event_t *event, enum node_kind kind,
@@ -468,8 +528,8 @@ static void report_syntax(struct reader *reader)
 		return;
 	}
 	if (parser->context)
-		context = position_of(reader, &parser->context_mark);
-	at = position_of(reader, &parser->problem_mark);
+		context = local_position_of(reader, &parser->context_mark);
+	at = local_position_of(reader, &parser->problem_mark);
 	offset = find_offset(reader, &parser->problem_mark);
 	struct slice rest = {reader->text.data + offset, reader->text.length - offset};
 
@@ -552,7 +612,9 @@ int yaml_read(const struct read_options *options, struct slice text, struct aren
 	reader.start = (struct position){1, 1};
 	memset(&reader.cursor, 0, sizeof(reader.cursor));
 	hash_init(&reader.anchors_by_name);
-	node_build_init(&reader.build, arena, diags, options->path, options->nodes_limit);
+	reader.options = options;
+	node_build_init(&reader.build, arena, diags, options->path, options->nodes_limit,
+		options->line_base);
 
 	if (check_text(&reader))
 		read_events(&reader);
@@ -563,6 +625,8 @@ int yaml_read(const struct read_options *options, struct slice text, struct aren
 	} else {
 		*ret_documents = reader.documents;
 		ret_documents->has_merge_keys = reader.has_merge_keys;
+		ret_documents->height = reader.build.height;
+		ret_documents->nodes = reader.build.count;
 		rc = reader.build.is_bad ? -EBADMSG : 0;
 	}
 	hash_fini(&reader.anchors_by_name);

@@ -11,9 +11,22 @@
 
 #include "message/node.h"
 
+/* What another file has to say at the place of `!include name`. */
+struct read_included {
+	struct node *root; /* a node of its own for this place; shares what is below it */
+	unsigned height;   /* levels of lists and mappings */
+	uint64_t count;	   /* nodes, aliases expanded; at most nodes_left */
+};
+/* 0, -EBADMSG (with its own diagnostics), -ENOMEM. `at` is the place of the tag. */
+typedef int (*read_include_cb)(void *ctx, struct slice name, struct position at,
+	uint64_t nodes_left, struct read_included *ret_included);
+
 struct read_options {
-	const char *path;     /* for diagnostics; ends up in them as it is */
-	uint64_t nodes_limit; /* after alias expansion; 0: LIMITS_DEFAULT */
+	const char *path;	 /* for diagnostics; ends up in them as it is */
+	uint64_t nodes_limit;	 /* after alias expansion; 0: LIMITS_DEFAULT */
+	uint32_t line_base;	 /* of an included file: see diag_list_include */
+	read_include_cb include; /* NULL: `!include` is an error */
+	void *include_ctx;
 };
 
 struct documents {
@@ -21,6 +34,8 @@ struct documents {
 	struct position *starts;
 	size_t count;
 	bool has_merge_keys; /* a `<<` was resolved; Envoy's own reader would not */
+	unsigned height;     /* levels of the deepest one */
+	uint64_t nodes;	     /* of all, aliases expanded */
 };
 
 /* 0, -EBADMSG (see diags), -ENOMEM. Scalars may borrow from `text`, which must outlive the arena's

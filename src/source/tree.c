@@ -373,6 +373,14 @@ const struct tree_entry *tree_find(const struct tree *tree, struct slice path)
 	return node ? &node->entry : NULL;
 }
 
+const struct tree_entry *tree_child(const struct tree_entry *folder, size_t index)
+{
+	/* An entry is the head of its node. */
+	const struct tree_node *node = (const struct tree_node *)folder;
+
+	return index < node->children_count ? &node->children[index]->entry : NULL;
+}
+
 size_t tree_count(const struct tree *tree)
 {
 	return tree->entries.by_path.count;

@@ -573,9 +573,125 @@ static void test_type_moves_with_the_file(void **state)
 	close_tree(&f);
 }
 
+/* --- !include ------------------------------------------------------------------------------ */
+
+static void an_included_file_rebuilds_what_includes_it(void **state)
+{
+	struct fixture f;
+	const struct resource *before;
+
+	open_tree(&f, *state);
+	write_good(&f);
+	scratch_write(&f.scratch, "_parts/eds.yaml", "lb_policy: !include policy.yaml\n");
+	scratch_write(&f.scratch, "_parts/policy.yaml", "RANDOM\n");
+	scratch_write(&f.scratch, "clusters/p.yaml", "<<: !include ../_parts/eds.yaml\nname: p\n");
+	scratch_write(&f.scratch, "clusters/q.yaml", "<<: !include ../_parts/eds.yaml\nname: q\n");
+	run(&f);
+	assert_string_equal(diags(&f), "");
+	settle(&f);
+	before = find(&f, "default", XDS_CDS, "p");
+	scratch_write(&f.scratch, "_parts/policy.yaml", "MAGLEV\n");
+	run_hint(&f, "_parts/policy.yaml");
+	assert_int_equal(f.build->files_read, 2);
+	assert_int_equal(f.build->resources_encoded, 2);
+	assert_ptr_not_equal(before, find(&f, "default", XDS_CDS, "p"));
+	/* A part that goes holds back who wants it; it may come back. */
+	scratch_remove(&f.scratch, "_parts/policy.yaml");
+	run_hint(&f, "_parts/policy.yaml");
+	assert_true(group(&f, "default")->is_held);
+	assert_said(&f, "_parts/eds.yaml:1:12: error: !include policy.yaml (_parts/policy.yaml in "
+			"the tree) cannot be read: there is no such file (included by "
+			"clusters/p.yaml:1:5 and 1 other place) [bad-include]");
+	assert_non_null(strstr(group(&f, "default")->held_reason, "_parts/eds.yaml:1:12"));
+	scratch_write(&f.scratch, "_parts/policy.yaml", "MAGLEV\n");
+	run_hint(&f, "_parts/policy.yaml");
+	assert_string_equal(diags(&f), "");
+	/* One that nobody wants any more is nobody's business. */
+	scratch_write(&f.scratch, "clusters/p.yaml", "name: p\n");
+	scratch_write(&f.scratch, "clusters/q.yaml", "name: q\n");
+	run(&f);
+	settle(&f);
+	scratch_write(&f.scratch, "_parts/policy.yaml", "RING_HASH\n");
+	run_hint(&f, "_parts/policy.yaml");
+	assert_int_equal(f.build->files_read, 0);
+	close_tree(&f);
+}
+
+static void includes_have_limits(void **state)
+{
+	struct limits limits = LIMITS_DEFAULT;
+	struct compile_options options;
+	struct buf text = BUF_INIT;
+	struct fixture f;
+	char path[32];
+
+	open_tree(&f, *state);
+	write_good(&f);
+	/* A chain that is too long, and one that is not. */
+	for (unsigned i = 0; i <= LIMIT_INCLUDES; i++) {
+		snprintf(path, sizeof(path), "_p/%u.yaml", i);
+		buf_reset(&text);
+		buf_printf(&text, "!include %u.yaml\n", i + 1);
+		scratch_write(
+			&f.scratch, path, i == LIMIT_INCLUDES ? "name: end\n" : buf_cstr(&text));
+	}
+	scratch_write(&f.scratch, "clusters/good.yaml", "!include ../_p/1.yaml\n");
+	run(&f);
+	assert_string_equal(diags(&f), "");
+	scratch_write(&f.scratch, "clusters/good.yaml", "!include ../_p/0.yaml\n");
+	run(&f);
+	assert_said(&f, "more than 16 files include each other in turn");
+	/* Each file includes the next one ten times: a billion values. */
+	scratch_write(&f.scratch, "_p/9.yaml", "x\n");
+	for (unsigned i = 0; i < 9; i++) {
+		snprintf(path, sizeof(path), "_p/%u.yaml", i);
+		buf_reset(&text);
+		for (unsigned k = 0; k < 10; k++)
+			buf_printf(&text, "- !include %u.yaml\n", i + 1);
+		scratch_write(&f.scratch, path, buf_cstr(&text));
+	}
+	scratch_write(&f.scratch, "clusters/good.yaml", "!include ../_p/0.yaml\n");
+	run(&f);
+	assert_said(&f, "too many values with all it includes (included by ");
+	/* The limit is that of the file with all it includes. */
+	limits.yaml_nodes = 30;
+	options = options_of(&f);
+	options.limits = &limits;
+	scratch_write(&f.scratch, "_p/0.yaml", "[a, b, c, d, e, f, g, h, i, j, k, l]\n");
+	scratch_write(&f.scratch, "clusters/good.yaml",
+		"- !include ../_p/0.yaml\n- !include ../_p/0.yaml\n");
+	restart(&f, &options);
+	run(&f);
+	assert_null(strstr(diags(&f), "too-many-nodes"));
+	scratch_write(&f.scratch, "clusters/good.yaml",
+		"- !include ../_p/0.yaml\n- !include ../_p/0.yaml\n- !include ../_p/0.yaml\n");
+	run(&f);
+	assert_said(&f, "too-many-nodes");
+	/* Depth counts through. */
+	buf_reset(&text);
+	for (unsigned i = 0; i < 60; i++)
+		buf_putc(&text, '[');
+	buf_puts(&text, "!include 0.yaml");
+	for (unsigned i = 0; i < 60; i++)
+		buf_putc(&text, ']');
+	scratch_write(&f.scratch, "_p/1.yaml", buf_cstr(&text));
+	scratch_write(&f.scratch, "_p/2.yaml",
+		"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[!include "
+		"1.yaml]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n");
+	scratch_write(&f.scratch, "clusters/good.yaml", "- !include ../_p/2.yaml\n");
+	restart(&f, &(struct compile_options){
+			    .root = f.scratch.root, .schema = f.schema, .threads = 1});
+	run(&f);
+	assert_said(&f, "nested more than 100 levels deep");
+	buf_fini(&text);
+	close_tree(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_included_file_rebuilds_what_includes_it),
+		cmocka_unit_test(includes_have_limits),
 		cmocka_unit_test(test_reads_only_what_changed),
 		cmocka_unit_test(test_error_holds_and_repair_releases),
 		cmocka_unit_test(test_unreadable_is_no_removal),

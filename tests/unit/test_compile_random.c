@@ -51,6 +51,11 @@ static void write_resource(struct random_test *test, const char *folder, struct 
 	case 3:
 		buf_printf(out, "# nothing\n");
 		return;
+	case 6:
+	case 7:
+		buf_printf(out, "- {<<: !include %s/_x/part%u.yaml, name: n%u}\n",
+			strstr(folder, "/") ? "../.." : "..", pick(test, 2), name);
+		return;
 	default:
 		break;
 	}
@@ -122,6 +127,14 @@ static void edit(struct random_test *test, struct buf *hints)
 		break;
 	case 3:
 		buf_reset(&path);
+		if (pick(test, 2)) {
+			buf_printf(&path, "_x/part%u.yaml", pick(test, 2));
+			scratch_write(&test->scratch, buf_cstr(&path),
+				pick(test, 3)	? pick(test, 2) ? "{}\n" : "cluster_name: x\n"
+				: pick(test, 2) ? "!include part1.yaml\n"
+						: "connect_timeout: 9s\n");
+			break;
+		}
 		buf_puts(&path, pick(test, 2) ? "_x/key" : "secrets/key.txt");
 		scratch_path(&test->scratch, buf_cstr(&path), full);
 		if (access(full, F_OK) == 0 && pick(test, 3) == 0)

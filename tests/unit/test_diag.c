@@ -182,9 +182,52 @@ static void many_paths(void **state)
 	diag_list_free(list);
 }
 
+static void included_files(void **state)
+{
+	struct diag_list *list = diag_list_new(0), *all = diag_list_new(0);
+	char place[256];
+	uint32_t one, two, line;
+
+	(void)state;
+	one = diag_list_include(list, "one.yaml", 10, "root.yaml", at(7, 3));
+	two = diag_list_include(list, "two.yaml", 1, "root.yaml", at(one + 10, 5));
+	assert_true(one >= DIAG_INCLUDED_LINE && two > one + 10);
+	diag_error(list, "root.yaml", at(1, 1), "r", "own");
+	diag_error(list, "root.yaml", at(one + 1, 1), "r", "first");
+	diag_error(list, "root.yaml", at(one, 0), "r", "whole");
+	diag_error(list, "root.yaml", at(two + 1, 2), "r", "second");
+	assert_line(list, 0, "root.yaml:1:1: error: own [r]");
+	assert_line(list, 1, "one.yaml:1:1: error: first (included by root.yaml:7:3) [r]");
+	assert_line(list, 2, "one.yaml: error: whole (included by root.yaml:7:3) [r]");
+	assert_line(list, 3,
+		"two.yaml:1:2: error: second (included by one.yaml:10:5, root.yaml:7:3) [r]");
+	assert_string_equal(diag_list_place(list, at(two + 1, 2), place), "two.yaml:1:2");
+	assert_string_equal(diag_list_place(list, at(3, 2), place), "3:2");
+	assert_string_equal(diag_list_file(list, "root.yaml", at(one + 4, 1), &line), "one.yaml");
+	assert_int_equal(line, 4);
+	assert_int_equal(diag_list_outermost(list, at(two + 1, 2)).line, 7);
+	assert_int_equal(diag_list_outermost(list, at(5, 2)).line, 5);
+	/* The same problem, met by another file. */
+	diag_list_append(all, list);
+	diag_list_clear(list);
+	one = diag_list_include(list, "one.yaml", 10, "other.yaml", at(1, 1));
+	diag_error(list, "other.yaml", at(one + 1, 1), "r", "first");
+	diag_list_append(all, list);
+	assert_int_equal(diag_list_level_count(all, DIAG_ERROR), 5);
+	diag_list_sort(all);
+	assert_int_equal(diag_list_level_count(all, DIAG_ERROR), 4);
+	assert_line(all, 1,
+		"one.yaml:1:1: error: first (included by other.yaml:1:1 and 1 other place) [r]");
+	/* Numbers run out. */
+	assert_int_equal(diag_list_include(list, "x", UINT32_MAX - 20, "y", at(1, 1)), 0);
+	diag_list_free(list);
+	diag_list_free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(included_files),
 		cmocka_unit_test(lines_for_people),
 		cmocka_unit_test(keeps_the_worst),
 		cmocka_unit_test(sorted_and_once),
