@@ -16,6 +16,7 @@ struct limits {
 	uint64_t resources;	      /* 1,000,000 per tree */
 	uint64_t resource_name_bytes; /* 1,024 */
 	uint64_t rest_body_bytes;     /* 4 MiB */
+	uint64_t grpc_message_bytes;  /* 4 MiB: a request */
 	uint64_t request_names;	      /* 100,000 */
 	int64_t hold_ms;	      /* 5 min: the longest long poll */
 	uint64_t connections;	      /* 0: from the descriptor limit */
@@ -28,6 +29,7 @@ struct limits {
 		.resources = 1000000,                                                              \
 		.resource_name_bytes = 1024,                                                       \
 		.rest_body_bytes = 4u << 20,                                                       \
+		.grpc_message_bytes = 4u << 20,                                                    \
 		.request_names = 100000,                                                           \
 		.hold_ms = 300000,                                                                 \
 		.connections = 0,                                                                  \

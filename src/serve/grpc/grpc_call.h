@@ -8,17 +8,8 @@
 
 #include "base/buf.h"
 #include "base/slice.h"
+#include "serve/grpc/grpc_body.h"
 #include "serve/grpc/grpc_status.h"
-
-/* Bytes that many calls send; never changed once made. References belong to one loop. */
-struct grpc_body {
-	unsigned references;
-	size_t length;
-	uint8_t bytes[];
-};
-struct grpc_body *grpc_body_new(size_t length); /* bytes to be filled in */
-struct grpc_body *grpc_body_ref(struct grpc_body *body);
-void grpc_body_unref(struct grpc_body *body); /* NULL is fine */
 
 struct grpc_call;
 
