@@ -230,6 +230,13 @@ static void remove_unit(struct compiler *compiler, struct unit *unit)
 
 /* --- what changed on disk ------------------------------------------------------------------ */
 
+/* Whether another folder may mean other groups. */
+static bool depends_on_folders(const struct compiler *compiler)
+{
+	return !compiler->groups_are_good ||
+	       (compiler->layering && compiler->layering->groups->has_each);
+}
+
 static void on_change(struct compiler *compiler, const struct tree_change *change)
 {
 	struct slice path = {change->entry->path->text, change->entry->path->length};
@@ -243,7 +250,9 @@ static void on_change(struct compiler *compiler, const struct tree_change *chang
 	compiler->names_changed = compiler->names_changed || change->kind != TREE_MODIFIED;
 	if (change->entry->kind == TREE_FOLDER && compiler->misses_layers)
 		compiler->is_news = true;
-	if (slice_is(path, FOLDER_GROUPS_FILE) || compiler->shape.misspelt.count)
+	if (slice_is(path, FOLDER_GROUPS_FILE) || compiler->shape.misspelt.count ||
+		(change->entry->kind == TREE_FOLDER && change->kind != TREE_MODIFIED &&
+			depends_on_folders(compiler)))
 		compiler->groups_changed = true;
 	for (size_t i = 0; dependents && i < dependents->count; i++) {
 		dependents->units[i]->must_bind = true;
@@ -315,7 +324,8 @@ static void read_groups(struct compiler *compiler, const struct tree_entry *entr
 	struct groups *groups = NULL;
 
 	if (!read_groups_text(compiler, entry, &text) &&
-		!groups_read(FOLDER_GROUPS_FILE, buf_slice(&text), compiler->groups_diags, &groups))
+		!groups_read(FOLDER_GROUPS_FILE, buf_slice(&text), &compiler->shape.folders,
+			compiler->groups_diags, &groups))
 		compiler->groups_are_good = true;
 	if (groups && compiler->layering && !compiler->layering->groups->is_default &&
 		slice_equal(groups->text, compiler->layering->groups->text))
@@ -552,12 +562,15 @@ static void finish_groups(struct compiler *compiler)
 	for (size_t i = 0; i < layering->built_count; i++) {
 		struct group *group = layering->built[i];
 		unsigned empty_types;
+		uint64_t lack;
 
 		group_finish(group);
 		empty_types = group_find_empty(group);
-		if (empty_types != group->empty_types)
+		lack = group_find_lack(group);
+		if (empty_types != group->empty_types || lack != group->lack)
 			compiler->is_news = true;
 		group->empty_types = empty_types;
+		group->lack = lack;
 	}
 	compiler->misses_layers = false;
 	for (size_t i = 0; i < layering->layers_count; i++) {

@@ -94,6 +94,19 @@ unsigned group_find_empty(const struct group *group)
 	return types;
 }
 
+uint64_t group_find_lack(const struct group *group)
+{
+	uint64_t lack = 0;
+
+	for (int i = 0; i < XDS_TYPE_COUNT; i++) {
+		size_t count = resource_set_count(group->sets[i]),
+		       floor = group->entry->at_least[i];
+
+		lack = lack * 1000003 + (count < floor ? floor - count : 0);
+	}
+	return lack;
+}
+
 struct snapshot *group_snapshot(struct group *group, struct rcstr *source, int64_t now_wall_ms)
 {
 	struct resource_set *sets[XDS_TYPE_COUNT];

@@ -19,6 +19,7 @@ struct group {
 	struct resource_set_builder *builders[XDS_TYPE_COUNT]; /* NULL: nothing changed yet */
 	struct snapshot *candidate; /* of the sets when it was last wanted; NULL: none yet */
 	unsigned empty_types;	    /* bits of types that should not be empty and are */
+	uint64_t lack;		    /* see group_find_lack */
 	/* of the last report: what is wrong with the group itself */
 	size_t errors, warnings;
 	char *first_error;
@@ -40,6 +41,8 @@ void group_update(struct group *group, enum xds_type type, struct slice name);
 bool group_finish(struct group *group);
 /* Types of the sets that must not be empty and are, as bits. */
 unsigned group_find_empty(const struct group *group);
+/* 0: no set is short of at_least; else a number that tells how short which sets are. */
+uint64_t group_find_lack(const struct group *group);
 /* A snapshot of the sets, the former object when nothing changed. Borrowed. */
 struct snapshot *group_snapshot(struct group *group, struct rcstr *source, int64_t now_wall_ms);
 

@@ -11,6 +11,8 @@
 #include "base/text.h"
 #include "compile/compile.h"
 #include "compile/folder.h"
+#include "compile/groups_each.h"
+#include "compile/match_cover.h"
 #include "compile/match_read.h"
 #include "message/yaml_read.h"
 
@@ -19,18 +21,43 @@
 #define DEFAULT_TEXT                                                                               \
 	"# no groups.yaml: one group for everyone\ngroups:\n- name: default\n  layers: [.]\n"
 
+/* Before the folders that each: found, behind the text itself: see groups.text. */
+#define FOLDERS_MARK "\n# The folders that each: found, for the next start:\n"
+/* Pairs of groups that are compared to find those that nobody gets to. */
+#define COMPARISONS_MAX 2000000
+
 struct groups_reader {
 	const char *path;
 	struct diag_list *diags;
 	struct groups *groups;
+	struct arena *arena;	    /* of the reading */
+	const struct hash *folders; /* of the tree; NULL: none */
+	struct slice folder;	    /* for which a group is being made; data NULL: none */
+	struct hash found; /* every folder that some pattern found: paths in groups->arena */
+	size_t capacity;   /* of groups->entries */
 	bool is_failed;
 };
 
-#define FAIL(reader, at, rule, ...)                                                                \
-	do {                                                                                       \
-		diag_error((reader)->diags, (reader)->path, (at), (rule), __VA_ARGS__);            \
-		(reader)->is_failed = true;                                                        \
-	} while (0)
+__attribute__((format(printf, 4, 5))) static void fail(
+	struct groups_reader *reader, struct position at, const char *rule, const char *format, ...)
+{
+	struct buf text = BUF_INIT;
+	va_list arguments;
+
+	va_start(arguments, format);
+	buf_vprintf(&text, format, arguments);
+	va_end(arguments);
+	if (reader->folder.data) {
+		buf_puts(&text, " (for folder \"");
+		text_quote(&text, reader->folder, 200);
+		buf_puts(&text, "\")");
+	}
+	diag_error(reader->diags, reader->path, at, rule, "%s", buf_cstr(&text));
+	reader->is_failed = true;
+	buf_fini(&text);
+}
+
+#define FAIL(reader, at, rule, ...) fail((reader), (at), (rule), __VA_ARGS__)
 
 /* A short form of any text, for messages. */
 static const char *quoted(struct slice text, struct buf *out)
@@ -96,7 +123,8 @@ static void read_name(
 	struct slice name;
 
 	if (!pair) {
-		FAIL(reader, map->at, "missing-name", "a group needs a name");
+		FAIL(reader, map->at, "missing-name", "a group needs a name%s",
+			reader->folder.data ? ", such as edge-{1}" : "");
 		return;
 	}
 	name = scalar_text(pair->value);
@@ -208,22 +236,71 @@ static void read_allow_empty(
 		entry->allow_empty = value.boolean;
 }
 
-static void read_group(
-	struct groups_reader *reader, const struct node *node, struct groups_entry *entry)
+/* A floor for each type: {listeners: 1, clusters: 30}. */
+static void read_at_least(
+	struct groups_reader *reader, const struct node *map, struct groups_entry *entry)
 {
-	static const char *const keys[] = {"name", "match", "layers", "allow_empty", NULL};
-	const struct node_pair *pair;
+	const struct node_pair *pair = node_find(map, "at_least");
 
-	if (node->kind != NODE_MAP) {
-		FAIL(reader, node->at, "bad-group", "a group is a mapping with name and layers");
+	if (!pair)
+		return;
+	if (pair->value->kind != NODE_MAP || pair->value->pairs_count == 0) {
+		FAIL(reader, pair->value->at, "bad-value",
+			"at_least is a mapping of type folders and numbers, such as {listeners: 1, "
+			"clusters: 30}");
 		return;
 	}
+	for (size_t i = 0; i < pair->value->pairs_count; i++) {
+		const struct node_pair *floor = &pair->value->pairs[i];
+		const struct xds_type_row *row = xds_type_by_folder(floor->key);
+		struct node_value value = {.kind = NODE_STRING};
+		const char *folders[XDS_TYPE_COUNT + 1] = {NULL};
+
+		if (floor->value->kind == NODE_SCALAR)
+			value = node_resolve(floor->value);
+		for (int k = 0; k < XDS_TYPE_COUNT && !row; k++)
+			folders[k] = xds_type_row((enum xds_type)k)->folder;
+		if (!row)
+			fail_unknown_key(reader, floor, "at_least", folders);
+		else if (value.kind != NODE_INTEGER || value.number < 1 || value.number > 1e9)
+			FAIL(reader, floor->value->at, "bad-value",
+				"at_least says how many %s there must be: a number from 1 on",
+				row->folder);
+		else
+			entry->at_least[row->type] = (uint32_t)value.number;
+	}
+	entry->at_least_at = pair->value->at;
+}
+
+static struct groups_entry *add_entry(struct groups_reader *reader)
+{
+	struct groups *groups = reader->groups;
+
+	if (groups->count == reader->capacity) {
+		size_t capacity = reader->capacity ? reader->capacity * 2 : 16;
+
+		groups->entries = arena_grow(groups->arena, groups->entries,
+			groups->count * sizeof(*groups->entries),
+			capacity * sizeof(*groups->entries));
+		assert(groups->entries);
+		reader->capacity = capacity;
+	}
+	groups->entries[groups->count] = (struct groups_entry){0};
+	return &groups->entries[groups->count++];
+}
+
+static void read_group(struct groups_reader *reader, const struct node *node, uint32_t source)
+{
+	struct groups_entry *entry = add_entry(reader);
+	const struct node_pair *pair = node_find(node, "match");
+
 	entry->at = node->at;
-	check_keys(reader, node, "a group", keys);
+	entry->source = source;
+	entry->folder = reader->folder;
 	read_name(reader, node, entry);
 	read_layers(reader, node, entry);
 	read_allow_empty(reader, node, entry);
-	pair = node_find(node, "match");
+	read_at_least(reader, node, entry);
 	if (!pair)
 		return;
 	entry->match = match_read(pair->value, reader->path, reader->groups->arena, reader->diags);
@@ -231,36 +308,211 @@ static void read_group(
 		reader->is_failed = true;
 }
 
-/* What only shows when all groups are known: names used twice, groups that nobody reaches. */
-static void check_groups(struct groups_reader *reader)
+/* The node with the captures filled in, or NULL. */
+static const struct node *substitute(struct groups_reader *reader, const struct node *node,
+	const struct groups_found *found, unsigned stars)
+{
+	const struct node *bad = NULL,
+			  *filled = groups_substitute(node, found, stars, reader->arena, &bad);
+	struct buf text = BUF_INIT;
+
+	if (!filled && !found)
+		FAIL(reader, bad->at, "bad-capture",
+			"\"%s\": {1} stands for what a star of each: matched, and this group has "
+			"no "
+			"each:",
+			quoted(bad->text, &text));
+	else if (!filled)
+		FAIL(reader, bad->at, "bad-capture",
+			"\"%s\": each: has %u star%s, counted from {1}", quoted(bad->text, &text),
+			stars, stars == 1 ? "" : "s");
+	buf_fini(&text);
+	return filled;
+}
+
+static void fail_nothing_found(struct groups_reader *reader, const struct node *value)
+{
+	struct suggestion suggestion;
+	struct slice first = value->text;
+	struct hash_entry *slot;
+	size_t cursor = 0;
+	char phrase[256];
+	struct buf text = BUF_INIT;
+
+	/* The folder before the first star may be misspelt. */
+	first.length = (size_t)((const char *)memchr(first.data, '*', first.length) - first.data);
+	first = folder_parent(first);
+	suggestion_init(&suggestion, first);
+	while (reader->folders && first.length && (slot = hash_next(reader->folders, &cursor)))
+		suggestion_offer(&suggestion, ((const struct rcstr *)slot->value)->text);
+	if (reader->folders && hash_get(reader->folders, first))
+		suggestion.best.data = NULL;
+	FAIL(reader, value->at, "each-empty", "each: %s matches no folder%s",
+		quoted(value->text, &text), suggestion_phrase(&suggestion, phrase));
+	buf_fini(&text);
+}
+
+/* One group for each folder that the pattern matches. */
+static void read_each(struct groups_reader *reader, const struct node *node,
+	const struct node_pair *each, uint32_t source)
+{
+	struct groups_pattern pattern;
+	struct slice text = scalar_text(each->value);
+	const char *problem = "each: is a path of folders with stars, such as env/*/*";
+	struct groups_found *found;
+	size_t count, failed = 0;
+
+	reader->groups->has_each = true;
+	if (text.data)
+		problem = groups_pattern_read(text, reader->groups->arena, &pattern);
+	if (problem) {
+		FAIL(reader, each->value->at, "bad-each", "%s", problem);
+		return;
+	}
+	found = groups_pattern_find(&pattern, reader->folders, reader->groups->arena, &count);
+	if (count == 0)
+		fail_nothing_found(reader, each->value);
+	/* Ten examples are enough for anybody. */
+	for (size_t i = 0; i < count && failed < 10; i++) {
+		bool before = reader->is_failed;
+		const struct node *filled;
+
+		reader->is_failed = false;
+		reader->folder = found[i].folder;
+		hash_put(&reader->found, found[i].folder, found);
+		filled = substitute(reader, node, &found[i], pattern.stars);
+		if (filled)
+			read_group(reader, filled, source);
+		failed += reader->is_failed;
+		reader->is_failed = reader->is_failed || before;
+	}
+	reader->folder = (struct slice){NULL, 0};
+}
+
+static void read_item(struct groups_reader *reader, const struct node *node, uint32_t source)
+{
+	static const char *const keys[] = {
+		"name", "match", "layers", "allow_empty", "at_least", "each", NULL};
+	const struct node_pair *each = node_find(node, "each");
+
+	if (node->kind != NODE_MAP) {
+		FAIL(reader, node->at, "bad-group", "a group is a mapping with name and layers");
+		return;
+	}
+	check_keys(reader, node, "a group", keys);
+	if (each) {
+		/* Its own stars and braces are no captures. */
+		struct node *rest = arena_zalloc(reader->arena, sizeof(*rest));
+
+		assert(rest);
+		*rest = *node;
+		rest->pairs = arena_alloc(reader->arena, node->pairs_count * sizeof(*rest->pairs));
+		rest->pairs_count = 0;
+		for (size_t i = 0; i < node->pairs_count; i++) {
+			if (&node->pairs[i] != each)
+				rest->pairs[rest->pairs_count++] = node->pairs[i];
+		}
+		read_each(reader, rest, each, source);
+	} else {
+		node = substitute(reader, node, NULL, 0);
+		if (node)
+			read_group(reader, node, source);
+	}
+}
+
+/* "in line 3", with the folder when a pattern made the group. */
+static const char *entry_place(const struct groups_entry *entry, char out[static 256])
+{
+	if (entry->folder.data)
+		snprintf(out, 256, "in line %u, for folder \"%.*s\"", entry->at.line,
+			(int)(entry->folder.length < 200 ? entry->folder.length : 200),
+			entry->folder.data);
+	else
+		snprintf(out, 256, "in line %u", entry->at.line);
+	return out;
+}
+
+static void check_names(struct groups_reader *reader)
 {
 	struct groups *groups = reader->groups;
-	const struct groups_entry *catch_all = NULL;
 	struct hash names;
+	char place[256];
 
 	hash_init(&names);
 	for (size_t i = 0; i < groups->count; i++) {
-		struct groups_entry *entry = &groups->entries[i];
-		struct groups_entry *former;
+		struct groups_entry *entry = &groups->entries[i], *former;
 
 		if (!entry->name)
 			continue;
 		former = hash_get(&names, slice_of(entry->name));
+		reader->folder = entry->folder;
 		if (former)
 			FAIL(reader, entry->at, "duplicate-group",
-				"there are two groups \"%s\"; the other one is in line %u",
-				entry->name, former->at.line);
+				"there are two groups \"%s\"; the other one is %s", entry->name,
+				entry_place(former, place));
 		else
 			hash_put(&names, slice_of(entry->name), entry);
-		if (catch_all)
-			diag_warning(reader->diags, reader->path, entry->at, "unreachable-group",
-				"no node gets to group \"%s\": group \"%s\" in line %u comes first "
-				"and takes every node",
-				entry->name, catch_all->name, catch_all->at.line);
-		else if (!entry->match)
-			catch_all = entry;
 	}
+	reader->folder = (struct slice){NULL, 0};
 	hash_fini(&names);
+}
+
+static void warn_unreachable(struct groups_reader *reader, const struct groups_entry *entry,
+	const struct groups_entry *former)
+{
+	char place[256];
+
+	diag_warning(reader->diags, reader->path, entry->at, "unreachable-group",
+		"no node gets to group \"%s\": group \"%s\" %s comes first and takes every node%s",
+		entry->name, former->name, entry_place(former, place),
+		former->match ? " that this one would take" : "");
+}
+
+/* The first group that takes every node of this one, looking at no more than *budget of them. */
+static const struct groups_entry *find_cover(
+	const struct groups *groups, size_t index, size_t *budget)
+{
+	const struct groups_entry *entry = &groups->entries[index];
+
+	for (size_t i = 0; i < index && *budget; i++) {
+		const struct groups_entry *former = &groups->entries[i];
+
+		/* Those of one pattern differ by captures, or are equal. */
+		if (former->source == entry->source)
+			continue;
+		--*budget;
+		if (match_covers(former->match, entry->match))
+			return former;
+	}
+	return NULL;
+}
+
+/* Groups that nobody reaches. */
+static void check_reach(struct groups_reader *reader)
+{
+	struct groups *groups = reader->groups;
+	size_t budget = COMPARISONS_MAX;
+	struct hash conditions;
+
+	hash_init(&conditions);
+	for (size_t i = 0; i < groups->count; i++) {
+		struct groups_entry *entry = &groups->entries[i];
+		const struct groups_entry *former;
+		struct buf text = BUF_INIT;
+		struct slice key;
+
+		match_write(entry->match, &text);
+		key = arena_copy(reader->arena, text.data, text.length);
+		former = hash_get(&conditions, key);
+		if (!former)
+			former = find_cover(groups, i, &budget);
+		if (former)
+			warn_unreachable(reader, entry, former);
+		else
+			hash_put(&conditions, key, entry);
+		buf_fini(&text);
+	}
+	hash_fini(&conditions);
 }
 
 static void read_isolate(struct groups_reader *reader, const struct node *root)
@@ -287,7 +539,6 @@ static void read_isolate(struct groups_reader *reader, const struct node *root)
 static void read_root(struct groups_reader *reader, const struct node *root)
 {
 	static const char *const keys[] = {"groups", "isolate", NULL};
-	struct groups *groups = reader->groups;
 	const struct node_pair *pair;
 
 	if (root->kind != NODE_MAP) {
@@ -302,13 +553,11 @@ static void read_root(struct groups_reader *reader, const struct node *root)
 			"groups: must be a list of one group or more");
 		return;
 	}
-	groups->entries =
-		arena_zalloc(groups->arena, pair->value->items_count * sizeof(*groups->entries));
-	assert(groups->entries);
-	groups->count = pair->value->items_count;
-	for (size_t i = 0; i < groups->count; i++)
-		read_group(reader, pair->value->items[i], &groups->entries[i]);
-	check_groups(reader);
+	for (size_t i = 0; i < pair->value->items_count; i++)
+		read_item(reader, pair->value->items[i], (uint32_t)i);
+	check_names(reader);
+	if (!reader->is_failed)
+		check_reach(reader);
 }
 
 static struct selector *make_selector(const struct groups *groups)
@@ -320,19 +569,62 @@ static struct selector *make_selector(const struct groups *groups)
 	return selector_finish(builder);
 }
 
-int groups_read(
-	const char *path, struct slice text, struct diag_list *diags, struct groups **ret_groups)
+static int compare_keys(const void *a, const void *b)
+{
+	return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+/* The last mark in a text, or NULL. */
+static const char *find_mark(struct slice text)
+{
+	const char *last = NULL, *at = text.data, *end = text.data + text.length;
+
+	while (text.length &&
+		(at = memmem(at, (size_t)(end - at), FOLDERS_MARK, strlen(FOLDERS_MARK))))
+		last = at++;
+	return last;
+}
+
+/* The text, and as comments what else the groups depend on. */
+static struct slice write_text(struct groups_reader *reader, struct slice text)
+{
+	struct slice *paths, whole;
+	struct buf out = BUF_INIT;
+	struct hash_entry *slot;
+	size_t cursor = 0, count = 0;
+
+	buf_append_slice(&out, text);
+	paths = arena_alloc(reader->arena, (reader->found.count + 1) * sizeof(*paths));
+	assert(paths);
+	while ((slot = hash_next(&reader->found, &cursor)))
+		paths[count++] = slot->key;
+	if (count > 1)
+		qsort(paths, count, sizeof(*paths), compare_keys);
+	if (count || find_mark(text))
+		buf_puts(&out, FOLDERS_MARK);
+	for (size_t i = 0; i < count; i++)
+		buf_printf(&out, "# %.*s\n", SLICE_ARG(paths[i]));
+	whole = arena_copy(reader->groups->arena, out.data, out.length);
+	buf_fini(&out);
+	return whole;
+}
+
+int groups_read(const char *path, struct slice text, const struct hash *folders,
+	struct diag_list *diags, struct groups **ret_groups)
 {
 	struct groups *groups = xcalloc(1, sizeof(*groups));
-	struct groups_reader reader = {.path = path, .diags = diags, .groups = groups};
+	struct groups_reader reader = {.path = path,
+		.diags = diags,
+		.groups = groups,
+		.arena = arena_new(0),
+		.folders = folders};
 	struct read_options options = {.path = path, .nodes_limit = NODES_MAX};
-	struct arena *arena = arena_new(0);
 	struct documents documents = {0};
 	int error;
 
+	hash_init(&reader.found);
 	groups->arena = arena_new(0);
-	groups->text = arena_copy(groups->arena, text.data, text.length);
-	error = yaml_read(&options, groups->text, arena, diags, &documents);
+	error = yaml_read(&options, text, reader.arena, diags, &documents);
 	if (error) {
 		reader.is_failed = true;
 	} else if (documents.count == 0) {
@@ -344,7 +636,9 @@ int groups_read(
 			FAIL(&reader, documents.roots[1]->at, "bad-groups",
 				"%s must be one YAML document, this is a second one", path);
 	}
-	arena_free(arena);
+	groups->text = write_text(&reader, text);
+	hash_fini(&reader.found);
+	arena_free(reader.arena);
 	if (reader.is_failed) {
 		groups_free(groups);
 		return -EBADMSG;
@@ -358,7 +652,7 @@ struct groups *groups_new_default(void)
 {
 	struct groups *groups = NULL;
 	struct diag_list *diags = diag_list_new(0);
-	int error = groups_read(FOLDER_GROUPS_FILE, SLICE(DEFAULT_TEXT), diags, &groups);
+	int error = groups_read(FOLDER_GROUPS_FILE, SLICE(DEFAULT_TEXT), NULL, diags, &groups);
 
 	assert(error == 0);
 	(void)error;
@@ -381,12 +675,44 @@ bool groups_text_is_default(struct slice text)
 	return slice_equal(text, SLICE(DEFAULT_TEXT));
 }
 
+/* Takes the folders off a text that write_text made; values as in struct shape.folders. */
+static void take_folders(struct slice *text, struct hash *folders)
+{
+	const char *mark = find_mark(*text), *end = text->data + text->length, *line, *next;
+
+	if (!mark)
+		return;
+	text->length = (size_t)(mark - text->data);
+	for (line = mark + strlen(FOLDERS_MARK); line < end; line = next + 1) {
+		struct slice path;
+		struct rcstr *copy;
+
+		next = memchr(line, '\n', (size_t)(end - line));
+		if (!next || next - line < 3)
+			break;
+		path = (struct slice){line + 2, (size_t)(next - line - 2)};
+		if (hash_get(folders, path))
+			continue;
+		copy = rcstr_new(path.data, path.length);
+		hash_put(folders, (struct slice){copy->text, copy->length}, copy);
+	}
+}
+
 int compile_selector(struct slice groups_text, struct selector **ret_selector)
 {
 	struct diag_list *diags = diag_list_new(0);
 	struct groups *groups = NULL;
-	int error = groups_read(FOLDER_GROUPS_FILE, groups_text, diags, &groups);
+	struct hash_entry *slot;
+	struct hash folders;
+	size_t cursor = 0;
+	int error;
 
+	hash_init(&folders);
+	take_folders(&groups_text, &folders);
+	error = groups_read(FOLDER_GROUPS_FILE, groups_text, &folders, diags, &groups);
+	while ((slot = hash_next(&folders, &cursor)))
+		rcstr_unref(slot->value);
+	hash_fini(&folders);
 	diag_list_free(diags);
 	if (error)
 		return error;

@@ -8,7 +8,9 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/hash.h"
 #include "snapshot/selector.h"
+#include "snapshot/types.h"
 
 #define GROUPS_NAME_BYTES 128 /* of a group's name: it becomes a folder */
 
@@ -24,6 +26,10 @@ struct groups_entry {
 	struct groups_layer *layers;
 	size_t layers_count;
 	bool allow_empty;
+	uint32_t at_least[XDS_TYPE_COUNT]; /* 0: no floor */
+	struct position at_least_at;
+	uint32_t source;     /* which item of groups: it comes from */
+	struct slice folder; /* the one that each: made it for; data NULL: no each: */
 };
 
 struct groups {
@@ -32,13 +38,15 @@ struct groups {
 	size_t count;
 	bool isolate_tree; /* one error holds back every group */
 	bool is_default;   /* made up because there is no groups.yaml */
-	struct slice text; /* what it was read from */
+	bool has_each;	   /* other folders may mean other groups */
+	struct slice text; /* what it was read from; then, as comments, the folders each: found */
 	struct selector *selector;
 };
 
-/* 0, -EBADMSG: see diags. `path` is for diagnostics. */
-int groups_read(
-	const char *path, struct slice text, struct diag_list *diags, struct groups **ret_groups);
+/* 0, -EBADMSG: see diags. `path` is for diagnostics. `folders`: all those of the tree, a struct
+ * rcstr by path, for each:; NULL: none. */
+int groups_read(const char *path, struct slice text, const struct hash *folders,
+	struct diag_list *diags, struct groups **ret_groups);
 /* The one group of a tree without groups.yaml. */
 struct groups *groups_new_default(void);
 void groups_free(struct groups *groups); /* NULL is fine */

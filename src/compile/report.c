@@ -239,7 +239,8 @@ static bool has_errors(const struct group *group)
 /* What is empty because something else is broken needs no words of its own. */
 static void report_empty(struct report *report, struct group *group)
 {
-	if (!group->empty_types || has_errors(group) || !report->compiler->groups_are_good)
+	if ((!group->empty_types && !group->lack) || has_errors(group) ||
+		!report->compiler->groups_are_good)
 		return;
 	if (report->layering->groups->is_default && report->compiler->units.count == 0) {
 		charge_group(report, group, WHOLE, "empty-tree",
@@ -249,6 +250,13 @@ static void report_empty(struct report *report, struct group *group)
 	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
 		const struct xds_type_row *row = xds_type_row((enum xds_type)type);
 
+		if (resource_set_count(group->sets[type]) < group->entry->at_least[type]) {
+			charge_group(report, group, group->entry->at_least_at, "too-few",
+				"group \"%s\" has %zu %s where at_least says %u",
+				group->entry->name, resource_set_count(group->sets[type]),
+				row->folder, group->entry->at_least[type]);
+			continue;
+		}
 		if (!(group->empty_types & 1u << type))
 			continue;
 		charge_group(report, group,

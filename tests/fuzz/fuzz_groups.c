@@ -11,6 +11,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* What each: may find. */
+static const char *const tree[] = {"a", "b-1", "b-2", "env", "env/prod", "env/prod/eu",
+	"env/prod/us", "env/test", "env/test/eu", "env/test/clusters", "_parts", "B 3"};
+#define FOLDERS (sizeof(tree) / sizeof(*tree))
+
 static void check(bool is_fine)
 {
 	if (!is_fine)
@@ -37,14 +42,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *end = size ? memmem(data, size, mark, sizeof(mark) - 1) : NULL;
 	struct diag_list *diags = diag_list_new(0);
 	struct groups *groups = NULL;
+	struct rcstr *paths[FOLDERS];
+	struct hash folders;
 	int error;
 
+	hash_init(&folders);
+	for (size_t i = 0; i < FOLDERS; i++) {
+		paths[i] = rcstr_new(tree[i], strlen(tree[i]));
+		hash_put(&folders, slice_of(paths[i]->text), paths[i]);
+	}
 	if (end) {
 		text.length = (size_t)(end - text.data);
 		node.data = end + sizeof(mark) - 1;
 		node.length = size - text.length - (sizeof(mark) - 1);
 	}
-	error = groups_read("groups.yaml", text, diags, &groups);
+	error = groups_read("groups.yaml", text, &folders, diags, &groups);
 	if (error) {
 		check(diag_list_level_count(diags, DIAG_ERROR) > 0);
 	} else {
@@ -55,5 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	groups_free(groups);
 	diag_list_free(diags);
+	for (size_t i = 0; i < FOLDERS; i++)
+		rcstr_unref(paths[i]);
+	hash_fini(&folders);
 	return 0;
 }

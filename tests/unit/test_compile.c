@@ -573,6 +573,108 @@ static void test_type_moves_with_the_file(void **state)
 	close_tree(&f);
 }
 
+/* --- groups per folder ------------------------------------------------------------------- */
+
+static const char groups_each[] = "groups:\n"
+				  "- each: cars/*\n"
+				  "  name: car-{1}\n"
+				  "  match: {cluster: \"{1}\"}\n"
+				  "  layers: [common, \"cars/{1}\"]\n"
+				  "  at_least: {clusters: 2}\n";
+
+/* The group that a selector gives a node of this cluster, or "none". */
+static const char *select_group(const struct selector *selector, const char *cluster)
+{
+	json_t *node = json_pack("{ss}", "cluster", cluster);
+	int index = selector_select(selector, node);
+
+	json_decref(node);
+	return index < 0 ? "none" : selector_group(selector, (size_t)index)->text;
+}
+
+static void groups_follow_folders(void **state)
+{
+	struct selector *selector;
+	struct fixture f;
+	struct snapshot *before;
+
+	open_tree(&f, *state);
+	scratch_write(&f.scratch, "groups.yaml", groups_each);
+	scratch_write(&f.scratch, "common/clusters/c.yaml", "- name: a\n- name: b\n");
+	scratch_write(&f.scratch, "cars/red/listeners/l.yaml", "name: red\n");
+	run(&f);
+	assert_string_equal(diags(&f), "");
+	assert_int_equal(f.build->groups_count, 1);
+	settle(&f);
+	before = snapshot_ref(group(&f, "car-red")->target);
+
+	/* A folder appears: so does its group, and nothing is read or encoded twice. */
+	scratch_write(&f.scratch, "cars/blue/listeners/l.yaml", "name: blue\n");
+	run_hint(&f, "cars/blue");
+	assert_string_equal(diags(&f), "");
+	assert_int_equal(f.build->groups_count, 2);
+	assert_int_equal(f.build->resources_encoded, 1);
+	assert_true(group(&f, "car-blue")->is_changed);
+	assert_false(group(&f, "car-red")->is_changed);
+	assert_true(snapshot_same_content(before, group(&f, "car-red")->target));
+	snapshot_unref(before);
+	assert_string_equal(select_group(f.build->selector, "blue"), "car-blue");
+
+	/* What the state folder keeps brings the same groups back without the tree. */
+	assert_int_equal(compile_selector(f.build->groups_text, &selector), 0);
+	assert_true(selector_equal(selector, f.build->selector));
+	selector_unref(selector);
+
+	/* A folder that is no candidate changes nothing. */
+	scratch_write(&f.scratch, "cars/_draft/listeners/l.yaml", "name: draft\n");
+	scratch_write(&f.scratch, "cars/clusters/c.yaml", "# for nobody\n");
+	run(&f);
+	assert_int_equal(f.build->groups_count, 2);
+	scratch_remove(&f.scratch, "cars/clusters");
+	run_hint(&f, "cars/clusters");
+
+	/* A folder goes, and its group. */
+	scratch_remove(&f.scratch, "cars/red");
+	run_hint(&f, "cars/red");
+	assert_string_equal(diags(&f), "");
+	assert_int_equal(f.build->groups_count, 1);
+	assert_string_equal(select_group(f.build->selector, "red"), "none");
+
+	/* The last one does not: nothing at all is more likely a mistake. */
+	scratch_remove(&f.scratch, "cars/blue");
+	run_hint(&f, "cars/blue");
+	assert_said(&f, "groups.yaml:2:9: error: each: cars/* matches no folder [each-empty]");
+	assert_int_equal(f.build->groups_count, 1);
+	assert_true(group(&f, "car-blue")->is_held);
+	scratch_write(&f.scratch, "cars/blue/listeners/l.yaml", "name: blue\n");
+	run_hint(&f, "cars/blue");
+	assert_string_equal(diags(&f), "");
+	assert_false(group(&f, "car-blue")->is_held);
+	close_tree(&f);
+}
+
+static void a_floor_holds(void **state)
+{
+	struct fixture f;
+
+	open_tree(&f, *state);
+	scratch_write(&f.scratch, "groups.yaml", groups_each);
+	scratch_write(&f.scratch, "common/clusters/c.yaml", "- name: a\n- name: b\n- name: c\n");
+	scratch_write(&f.scratch, "cars/red/listeners/l.yaml", "name: red\n");
+	run(&f);
+	assert_string_equal(diags(&f), "");
+	scratch_write(&f.scratch, "common/clusters/c.yaml", "- name: a\n");
+	run(&f);
+	assert_true(group(&f, "car-red")->is_held);
+	assert_said(&f, "groups.yaml:6:13: error: group \"car-red\" has 1 clusters where at_least "
+			"says 2 [too-few]");
+	scratch_write(&f.scratch, "common/clusters/c.yaml", "- name: a\n- name: d\n");
+	run(&f);
+	assert_false(group(&f, "car-red")->is_held);
+	assert_non_null(find(&f, "car-red", XDS_CDS, "d"));
+	close_tree(&f);
+}
+
 /* --- !include ------------------------------------------------------------------------------ */
 
 static void an_included_file_rebuilds_what_includes_it(void **state)
@@ -692,6 +794,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_included_file_rebuilds_what_includes_it),
 		cmocka_unit_test(includes_have_limits),
+		cmocka_unit_test(groups_follow_folders),
+		cmocka_unit_test(a_floor_holds),
 		cmocka_unit_test(test_reads_only_what_changed),
 		cmocka_unit_test(test_error_holds_and_repair_releases),
 		cmocka_unit_test(test_unreadable_is_no_removal),
