@@ -19,7 +19,8 @@ struct limits {
 	uint64_t grpc_message_bytes;  /* 4 MiB: a request */
 	uint64_t request_names;	      /* 100,000 */
 	int64_t hold_ms;	      /* 5 min: the longest long poll */
-	uint64_t connections;	      /* 0: from the descriptor limit */
+	uint64_t connections;	      /* of REST; 0: from the descriptor limit */
+	uint64_t grpc_connections;    /* 0: the same */
 };
 
 #define LIMITS_DEFAULT                                                                             \

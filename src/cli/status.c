@@ -152,26 +152,65 @@ static void print_diagnostics(const json_t *diagnostics)
 
 #define CLIENTS_PRINTED 20
 
+static void print_transports(const json_t *status)
+{
+	const json_t *rest = json_object_get(status, "rest");
+	const json_t *grpc = json_object_get(status, "grpc");
+
+	if (rest)
+		printf("rest clients: %lld connected, %lld waiting for news, %lld rejections so "
+		       "far\n",
+			number_of(rest, "connections"), number_of(rest, "parked"),
+			number_of(rest, "rejections"));
+	if (grpc)
+		printf("grpc clients: %lld connected, %lld discovery streams, %lld rejections so "
+		       "far\n",
+			number_of(grpc, "connections"), number_of(grpc, "streams"),
+			number_of(grpc, "nacks"));
+}
+
+/* What it refused, and where that comes from. */
+static void print_rejection(const json_t *client, const char *name, const json_t *type)
+{
+	const json_t *nack = json_object_get(type, "last_nack");
+	json_t *resource;
+	size_t i;
+
+	printf("  node %s of cluster %s at %s (%s) rejected %s %s\n", text_of(client, "node"),
+		text_of(client, "cluster"), text_of(client, "address"),
+		text_of(client, "transport"), name, text_of(type, "rejected"));
+	if (nack)
+		printf("    %s\n", text_of(nack, "text"));
+	json_array_foreach(json_object_get(nack, "resources"), i, resource)
+	{
+		printf("    %s is in %s\n", text_of(resource, "name"), text_of(resource, "source"));
+	}
+}
+
+static void print_rejections(const json_t *client, size_t *printed)
+{
+	const char *name;
+	json_t *type;
+
+	json_object_foreach(json_object_get(client, "types"), name, type)
+	{
+		if (is_set(type, "is_rejected") && (*printed)++ < CLIENTS_PRINTED)
+			print_rejection(client, name, type);
+	}
+}
+
 /* Those that need eyes: who refused something, and who belongs to no group. */
-static void print_clients(const json_t *rest)
+static void print_clients(const json_t *status)
 {
 	json_t *client;
 	size_t i, printed = 0;
 
-	if (!rest)
-		return;
-	printf("rest clients: %lld connected, %lld waiting for news, %lld rejections so far\n",
-		number_of(rest, "connections"), number_of(rest, "parked"),
-		number_of(rest, "rejections"));
-	json_array_foreach(json_object_get(rest, "clients"), i, client)
+	print_transports(status);
+	json_array_foreach(json_object_get(status, "clients"), i, client)
 	{
-		if (!is_set(client, "is_rejected") || printed++ >= CLIENTS_PRINTED)
-			continue;
-		printf("  node %s of cluster %s at %s rejected %s %s\n", text_of(client, "node"),
-			text_of(client, "cluster"), text_of(client, "address"),
-			text_of(client, "type"), text_of(client, "rejected"));
+		print_rejections(client, &printed);
 	}
-	json_array_foreach(json_object_get(rest, "unmatched"), i, client)
+	json_array_foreach(json_object_get(status, "unmatched"), i, client)
 	{
 		if (i >= CLIENTS_PRINTED)
 			break;
@@ -206,7 +245,7 @@ static void print_people(const json_t *status)
 	{
 		print_group(group);
 	}
-	print_clients(json_object_get(status, "rest"));
+	print_clients(status);
 	print_diagnostics(json_object_get(status, "diagnostics"));
 }
 

@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "base/mem.h"
+#include "daemon/grpc_part.h"
 #include "daemon/notify.h"
 #include "daemon/output.h"
 #include "daemon/served.h"
@@ -35,6 +36,7 @@ struct app {
 	struct worker *worker;
 	struct watch *watch;
 	struct rest_server *rest;
+	struct grpc_part *grpc; /* NULL: was never asked for */
 	struct admin_server *admin;
 
 	uv_loop_t loop;
@@ -74,10 +76,10 @@ static int check_options(const struct options *options, struct diag_list *diags)
 	if (!options->source[0])
 		diag_error(diags, "", nowhere, "no-source",
 			"no source: set source.path in xdspub.yaml or give --source TREE");
-	if (!options->publish[0] && options->rest.count == 0)
+	if (!options->publish[0] && options->rest.count == 0 && options->grpc.count == 0)
 		diag_error(diags, "", nowhere, "nothing-to-do",
-			"nothing to do: give --publish DIR, --rest ADDR or both (publish.path and "
-			"rest.listen in xdspub.yaml)");
+			"nothing to do: give --publish DIR, --rest ADDR or --grpc ADDR, or several "
+			"of them (publish.path, rest.listen and grpc.listen in xdspub.yaml)");
 	if (options->state[0] && options->source[0] &&
 		output_is_inside(options->state, options->source))
 		diag_error(diags, "", nowhere, "folders",
@@ -224,6 +226,31 @@ static int listen_rest(struct app *app, const struct texts *addresses)
 	return 0;
 }
 
+static int listen_grpc(struct app *app, const struct texts *addresses)
+{
+	const struct grpc_part_setup setup = {
+		.store = app->store,
+		.schema = app->schema,
+		.options = &app->options,
+		.log = &app->log,
+	};
+	char *problem = NULL;
+	char *reason = NULL;
+	int error;
+
+	if (addresses->count == 0 && !app->grpc)
+		return 0;
+	error = grpc_part_listen(&setup, addresses, &app->grpc, &problem);
+	if (error) {
+		log_listen_failure(app, "grpc", error, problem);
+		return error;
+	}
+	overview_grpc(app->report, app->grpc);
+	grpc_part_set_ready(app->grpc, overview_is_ready(app->report, &reason));
+	free(reason);
+	return 0;
+}
+
 static int listen_admin(struct app *app, const struct texts *addresses)
 {
 	const struct admin_source source = {app, on_status, on_is_ready};
@@ -247,22 +274,26 @@ static int listen_admin(struct app *app, const struct texts *addresses)
 	return error;
 }
 
-/* Both or neither: when the second cannot listen, the first goes back to what it had. */
+/* All or none: when one cannot listen, those before it go back to what they had. */
 static int listen_all(struct app *app, const struct options *options)
 {
 	int error = listen_rest(app, &options->rest);
+	bool has_rest = error == 0, has_grpc = false;
 
-	if (error)
-		return error;
-	error = listen_admin(app, &options->admin);
+	if (!error) {
+		error = listen_grpc(app, &options->grpc);
+		has_grpc = error == 0;
+	}
+	if (!error)
+		error = listen_admin(app, &options->admin);
 	if (error) {
-		if (app->options.rest.count > 0 || app->rest)
+		if (has_rest && options != &app->options)
 			(void)listen_rest(app, &app->options.rest);
+		if (has_grpc && options != &app->options)
+			(void)listen_grpc(app, &app->options.grpc);
 		return error;
 	}
-	overview_listeners(app->report, (const char *const *)options->rest.items,
-		options->rest.count, (const char *const *)options->admin.items,
-		options->admin.count);
+	overview_listeners(app->report, &options->rest, &options->grpc, &options->admin);
 	return 0;
 }
 
@@ -414,6 +445,8 @@ static void on_news(uv_async_t *handle)
 	bool is_ready = overview_is_ready(app->report, &reason);
 
 	free(reason);
+	if (app->grpc)
+		grpc_part_set_ready(app->grpc, is_ready);
 	if ((is_ready && !app->is_ready_told) || atomic_exchange(&app->is_reload_done, false)) {
 		if (is_ready && !app->is_ready_told)
 			log_event(&app->log, LOG_LEVEL_INFO, "ready", LOG_TEXT("status", line));
@@ -550,6 +583,7 @@ static int start_parts(struct app *app)
 	if (error)
 		return error;
 	log_listeners(app, "rest", &app->options.rest);
+	log_listeners(app, "grpc", &app->options.grpc);
 	log_listeners(app, "admin", &app->options.admin);
 	error = worker_start(&worker, &app->worker);
 	if (error) {
@@ -567,8 +601,11 @@ static void stop_parts(struct app *app)
 		stop_watch(app);
 	worker_stop(app->worker);
 	overview_rest(app->report, NULL);
+	overview_grpc(app->report, NULL);
 	if (app->rest)
 		rest_server_stop(app->rest);
+	if (app->grpc)
+		grpc_part_stop(app->grpc);
 	if (app->admin)
 		admin_server_stop(app->admin);
 	if (app->served)

@@ -54,6 +54,26 @@ static const struct option_row rows[] = {
 	{"rest.listen", "rest", "ADDR", OPTION_ADDRESS, true, AT(rest), NULL, NULL, 0, 0,
 		OPTION_RELOAD_NOW, OPTIONS_SERVE,
 		"serve REST here: host:port, [v6]:port or unix:/path;\nmay be repeated"},
+	{"grpc.listen", "grpc", "ADDR", OPTION_ADDRESS, true, AT(grpc), NULL, NULL, 0, 0,
+		OPTION_RELOAD_NOW, OPTIONS_SERVE,
+		"serve gRPC here, ADS and each type, state of the world and\n"
+		"delta; as --rest, may be repeated"},
+	{"grpc.threads", "grpc-threads", "N", OPTION_NUMBER, false, AT(grpc_threads), "0", NULL, 0,
+		64, OPTION_RELOAD_RESTART, OPTIONS_SERVE,
+		"threads that serve gRPC; 0: one per processor, up to 4"},
+	{"grpc.pace", "grpc-pace", "TIME", OPTION_DURATION, false, AT(grpc_pace_ms), "5s", NULL, 0,
+		HOUR, OPTION_RELOAD_RESTART, OPTIONS_SERVE,
+		"a push waits so long for the ACK of an earlier one"},
+	{"grpc.drain", "grpc-drain", "TIME", OPTION_DURATION, false, AT(grpc_drain_ms), "30s", NULL,
+		0, HOUR, OPTION_RELOAD_RESTART, OPTIONS_SERVE,
+		"a removal on an aggregated stream waits so long for the ACKs\n"
+		"of what used it"},
+	{"grpc.keepalive", "grpc-keepalive", "TIME", OPTION_DURATION, false, AT(grpc_keepalive_ms),
+		"1m", NULL, 100, 24 * HOUR, OPTION_RELOAD_RESTART, OPTIONS_SERVE,
+		"ping a connection that was silent for so long"},
+	{"grpc.keepalive_timeout", "grpc-keepalive-timeout", "TIME", OPTION_DURATION, false,
+		AT(grpc_keepalive_timeout_ms), "20s", NULL, 100, HOUR, OPTION_RELOAD_RESTART,
+		OPTIONS_SERVE, "and close it when no answer came for so long"},
 	{"admin.listen", "admin", "ADDR", OPTION_ADDRESS, true, AT(admin), NULL, NULL, 0, 0,
 		OPTION_RELOAD_NOW, OPTIONS_SERVE,
 		"serve /healthz, /readyz and /status here; may be repeated"},
@@ -96,6 +116,11 @@ static const struct option_row rows[] = {
 	{"limits.connections", NULL, "N", OPTION_NUMBER, false, AT(limits.connections), "0", NULL,
 		0, INT64_C(10000000), OPTION_RELOAD_RESTART, 0,
 		"REST connections; 0: as many as there are descriptors for"},
+	{"limits.grpc_message", NULL, "SIZE", OPTION_SIZE, false, AT(limits.grpc_message_bytes),
+		"4MiB", NULL, 1024, GIB, OPTION_RELOAD_RESTART, 0, "largest gRPC request message"},
+	{"limits.grpc_connections", NULL, "N", OPTION_NUMBER, false, AT(limits.grpc_connections),
+		"0", NULL, 0, INT64_C(10000000), OPTION_RELOAD_RESTART, 0,
+		"gRPC connections; 0: as many as there are descriptors for"},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

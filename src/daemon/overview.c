@@ -25,9 +25,10 @@ struct overview {
 	char *config, *source, *schema, *state, *publish;
 	char **formats;
 	size_t formats_count;
-	json_t *rest_listeners, *admin_listeners;
+	json_t *listeners; /* lists of addresses by transport */
 	const struct watch *watch;
 	struct rest_server *rest;
+	struct grpc_part *grpc;
 
 	char *source_error;
 	bool is_scanned;
@@ -53,8 +54,7 @@ struct overview *overview_new(void)
 	pthread_mutex_init(&report->mutex, NULL);
 	report->started_ms = clock_wall_ms();
 	report->diags = diag_list_new(DIAGS_SHOWN);
-	report->rest_listeners = json_array();
-	report->admin_listeners = json_array();
+	report->listeners = json_pack("{s[]s[]s[]}", "rest", "grpc", "admin");
 	report->pending = "first build";
 	hash_init(&report->groups);
 	return report;
@@ -98,8 +98,7 @@ void overview_free(struct overview *report)
 	hash_fini(&report->groups);
 	forget_order(report);
 	forget_setup(report);
-	json_decref(report->rest_listeners);
-	json_decref(report->admin_listeners);
+	json_decref(report->listeners);
 	diag_list_free(report->diags);
 	free(report->source_error);
 	free(report->state_error);
@@ -240,6 +239,13 @@ void overview_rest(struct overview *report, struct rest_server *server)
 	pthread_mutex_unlock(&report->mutex);
 }
 
+void overview_grpc(struct overview *report, struct grpc_part *part)
+{
+	pthread_mutex_lock(&report->mutex);
+	report->grpc = part;
+	pthread_mutex_unlock(&report->mutex);
+}
+
 static json_t *texts_json(const char *const *texts, size_t count)
 {
 	json_t *list = json_array();
@@ -249,14 +255,18 @@ static json_t *texts_json(const char *const *texts, size_t count)
 	return list;
 }
 
-void overview_listeners(struct overview *report, const char *const *rest, size_t rest_count,
-	const char *const *admin, size_t admin_count)
+static json_t *addresses_json(const struct texts *texts)
+{
+	return texts_json((const char *const *)texts->items, texts->count);
+}
+
+void overview_listeners(struct overview *report, const struct texts *rest, const struct texts *grpc,
+	const struct texts *admin)
 {
 	pthread_mutex_lock(&report->mutex);
-	json_decref(report->rest_listeners);
-	json_decref(report->admin_listeners);
-	report->rest_listeners = texts_json(rest, rest_count);
-	report->admin_listeners = texts_json(admin, admin_count);
+	json_decref(report->listeners);
+	report->listeners = json_pack("{so so so}", "rest", addresses_json(rest), "grpc",
+		addresses_json(grpc), "admin", addresses_json(admin));
 	pthread_mutex_unlock(&report->mutex);
 }
 
@@ -302,7 +312,9 @@ static json_t *types_json(const struct overview_group *group)
 		if (!row->is_secret) {
 			add_version(object, "built", &group->built, type);
 			add_version(object, "files", &group->files, type);
+			/* One store serves both. */
 			add_version(object, "rest", &group->rest, type);
+			add_version(object, "grpc", &group->rest, type);
 		}
 		json_object_set_new(types, row->name, object);
 	}
@@ -430,6 +442,20 @@ static char *why_not_ready(const struct overview *report)
 	return NULL;
 }
 
+/* A transport's section, and its clients to those of the others: people look for a node, not for
+ * the way it came. */
+static void add_transport(json_t *document, const char *name, json_t *section)
+{
+	static const char *const shared[] = {"clients", "unmatched"};
+
+	for (size_t i = 0; i < 2; i++) {
+		json_array_extend(
+			json_object_get(document, shared[i]), json_object_get(section, shared[i]));
+		json_object_del(section, shared[i]);
+	}
+	json_object_set_new(document, name, section);
+}
+
 json_t *overview_json(struct overview *report)
 {
 	json_t *object = json_object();
@@ -451,12 +477,13 @@ json_t *overview_json(struct overview *report)
 	json_object_set_new(object, "diagnostics", diagnostics_json(report));
 	json_object_set_new(object, "sinks", sinks_json(report));
 	/* Copies: the document lives on without the mutex. */
-	json_object_set_new(object, "listeners",
-		json_pack("{so so}", "rest", json_deep_copy(report->rest_listeners), "admin",
-			json_deep_copy(report->admin_listeners)));
+	json_object_set_new(object, "listeners", json_deep_copy(report->listeners));
+	json_object_set_new(object, "clients", json_array());
+	json_object_set_new(object, "unmatched", json_array());
 	if (report->rest)
-		json_object_set_new(
-			object, "rest", rest_server_status(report->rest, CLIENTS_SHOWN));
+		add_transport(object, "rest", rest_server_status(report->rest, CLIENTS_SHOWN));
+	if (report->grpc)
+		add_transport(object, "grpc", grpc_part_status(report->grpc, CLIENTS_SHOWN));
 	pthread_mutex_unlock(&report->mutex);
 	free(reason);
 	return object;

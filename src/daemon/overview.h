@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "base/diag.h"
+#include "daemon/grpc_part.h"
 #include "serve/rest/rest_server.h"
 #include "snapshot/snapshot.h"
 #include "source/watch.h"
@@ -66,8 +67,9 @@ void overview_setup(struct overview *report, const struct overview_setup *setup)
 /* Borrowed until replaced; NULL: none. Replace before they are freed. */
 void overview_watch(struct overview *report, const struct watch *watch);
 void overview_rest(struct overview *report, struct rest_server *server);
-void overview_listeners(struct overview *report, const char *const *rest, size_t rest_count,
-	const char *const *admin, size_t admin_count);
+void overview_grpc(struct overview *report, struct grpc_part *part);
+void overview_listeners(struct overview *report, const struct texts *rest, const struct texts *grpc,
+	const struct texts *admin);
 
 /* ---- any thread ---- */
 

@@ -316,15 +316,16 @@ def rejected():
         client.ask("cds", (), good, 60000)
         status = server.until_parked(1)
         assert status["rejections"] == 1, status["rejections"]
-        entry = status["clients"][0]
-        assert entry["is_rejected"] and entry["rejected"] == bad and entry["version"] == good
+        entry = status["clients"][0]["types"]["CDS"]
+        assert entry["is_rejected"] and entry["rejected"] == bad, entry
+        assert entry["acknowledged"] == good, entry
         server.tell("put", "default", "cds", "a", "better")
         server.tell("publish", "default")
         better = client.answer()
         assert better.status == 200 and better.texts[0] == "better"
         # Accepted: the next poll is an ordinary one.
         client.ask("cds", (), better.version, 60000)
-        assert not server.until_parked(1)["clients"][0].get("is_rejected")
+        assert not server.until_parked(1)["clients"][0]["types"]["CDS"].get("is_rejected")
         # Back to the content that was refused: it is offered once.
         server.tell("put", "default", "cds", "a", "bad")
         server.tell("publish", "default")
@@ -530,8 +531,9 @@ def status_keeps_secrets():
         status = server.until_parked(1)
         assert version not in str(status), "a digest that covers a secret was shown"
         entry = status["clients"][0]
-        assert (entry["node"], entry["cluster"], entry["group"], entry["type"], entry["names"]) == \
-            ("node-1", "edge", "default", "SDS", ["a"]), entry
+        assert (entry["transport"], entry["node"], entry["cluster"], entry["group"]) == \
+            ("rest", "node-1", "edge", "default"), entry
+        assert entry["types"] == {"SDS": {"subscribed": 1, "names": ["a"]}}, entry
         assert entry["since"].endswith("Z") and entry["address"].startswith("127.0.0.1:")
         assert len(server.status(0)["clients"]) == 0
 

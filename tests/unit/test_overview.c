@@ -115,7 +115,7 @@ static void test_document(void **state)
 	assert_int_equal(json_object_size(types), XDS_TYPE_COUNT);
 	/* No version of secrets; no version where nothing is known. */
 	assert_int_equal(json_object_size(json_object_get(types, "SDS")), 1);
-	assert_int_equal(json_object_size(json_object_get(types, "CDS")), 3);
+	assert_int_equal(json_object_size(json_object_get(types, "CDS")), 4);
 	assert_null(json_object_get(json_object_get(types, "CDS"), "files"));
 	assert_string_equal(
 		json_string_value(json_array_get(

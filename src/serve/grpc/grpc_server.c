@@ -101,7 +101,7 @@ int grpc_server_start(const struct grpc_options *options, struct grpc_server **r
 	}
 	if (!rc) {
 		server->listeners =
-			grpc_listeners_new(server->loops[0], options->limits.connections);
+			grpc_listeners_new(server->loops[0], options->limits.grpc_connections);
 		server->loops[0]->listeners = server->listeners;
 		for (size_t i = 0; i < threads; i++)
 			grpc_loop_set_peers(server->loops[i], server->loops, threads);

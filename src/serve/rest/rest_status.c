@@ -22,40 +22,53 @@ static void set_version(
 		json_object_set_new(object, key, json_string(held_text(held).text));
 }
 
-static json_t *describe(const struct rest_waiter *waiter, const struct rest_node *node,
-	const struct rest_topic *topic)
+static json_t *describe_type(const struct subscription *subscription)
 {
-	const struct subscription *subscription = &topic->subscription;
+	json_t *object = json_object(), *names = json_array();
+
+	json_object_set_new(object, "subscribed",
+		subscription->is_wildcard ? json_string("*")
+					  : json_integer((json_int_t)subscription->count));
+	for (size_t i = 0; i < subscription->count && i < NAMES_SHOWN; i++)
+		json_array_append_new(names,
+			json_stringn(subscription->names[i].data, subscription->names[i].length));
+	if (!subscription->is_wildcard)
+		json_object_set(object, "names", names);
+	json_decref(names);
+	return object;
+}
+
+/* In the shape that clients of every transport have; a poll has one type. */
+static json_t *describe(const struct rest_waiter *waiter, const struct rest_node *node,
+	const struct rest_topic *topic, const char *state, json_t **ret_type)
+{
 	struct buf address = BUF_INIT;
-	json_t *object = json_pack("{s:s,s:s}", "node", node->id, "cluster", node->cluster);
-	json_t *names = json_array();
+	json_t *object = json_pack(
+		"{s:s,s:s,s:s}", "transport", "rest", "node", node->id, "cluster", node->cluster);
 
 	http_client_address(waiter->client, &address);
 	json_object_set_new(object, "address", json_string(buf_cstr(&address)));
 	buf_fini(&address);
 	json_object_set_new(object, "group", json_string(rest_topic_group(topic)->text));
-	json_object_set_new(object, "type", json_string(xds_type_row(subscription->type)->name));
-	for (size_t i = 0; i < subscription->count && i < NAMES_SHOWN; i++)
-		json_array_append_new(names,
-			json_stringn(subscription->names[i].data, subscription->names[i].length));
-	json_object_set_new(object, "names", names);
-	if (!subscription->is_wildcard)
-		json_object_set_new(
-			object, "names_count", json_integer((json_int_t)subscription->count));
+	json_object_set_new(object, "state", json_string(state));
+	*ret_type = describe_type(&topic->subscription);
+	json_object_set_new(object, "types",
+		json_pack("{s:o}", xds_type_row(topic->subscription.type)->name, *ret_type));
 	return object;
 }
 
 static void describe_open(json_t *array, const struct rest_waiter *waiter)
 {
-	json_t *object = describe(waiter, waiter->node, waiter->topic);
 	bool is_parked = http_client_is_parked(waiter->client);
+	json_t *type;
+	json_t *object = describe(
+		waiter, waiter->node, waiter->topic, is_parked ? "parked" : "answering", &type);
 
-	json_object_set_new(object, "state", json_string(is_parked ? "parked" : "answering"));
 	set_time(object, "since", waiter->question.arrived_ms);
-	set_version(object, "version", waiter->topic, &waiter->question.held);
-	set_version(object, "rejected", waiter->topic, &waiter->question.rejected);
+	set_version(type, "acknowledged", waiter->topic, &waiter->question.held);
+	set_version(type, "rejected", waiter->topic, &waiter->question.rejected);
 	if (waiter->question.rejected.kind != HELD_NONE)
-		json_object_set_new(object, "is_rejected", json_true());
+		json_object_set_new(type, "is_rejected", json_true());
 	json_array_append_new(array, object);
 }
 
@@ -63,14 +76,14 @@ static void describe_delivery(
 	json_t *array, const struct rest_waiter *waiter, const struct rest_delivery *delivery)
 {
 	assert(delivery->topic);
-	json_t *object = describe(waiter, delivery->node, delivery->topic);
+	json_t *type;
+	json_t *object = describe(waiter, delivery->node, delivery->topic, "idle", &type);
 
-	json_object_set_new(object, "state", json_string("idle"));
 	set_time(object, "since", delivery->asked_ms);
-	set_version(object, "delivered", delivery->topic, &delivery->last.delivered);
-	set_time(object, "delivered_at", delivery->last.at_ms);
+	set_version(type, "sent", delivery->topic, &delivery->last.delivered);
+	set_time(type, "sent_at", delivery->last.at_ms);
 	if (delivery->is_rejected)
-		json_object_set_new(object, "is_rejected", json_true());
+		json_object_set_new(type, "is_rejected", json_true());
 	json_array_append_new(array, object);
 }
 
@@ -108,10 +121,10 @@ static json_t *describe_unmatched(const struct rest_server *server)
 		char last[25];
 
 		clock_format_utc(entry->last_wall_ms, last);
-		json_array_append_new(
-			array, json_pack("{s:s,s:s,s:s,s:I,s:s}", "node", entry->id, "cluster",
-				       entry->cluster, "address", entry->address, "requests",
-				       (json_int_t)entry->count, "last", last));
+		json_array_append_new(array,
+			json_pack("{s:s,s:s,s:s,s:s,s:I,s:s}", "transport", "rest", "node",
+				entry->id, "cluster", entry->cluster, "address", entry->address,
+				"requests", (json_int_t)entry->count, "last", last));
 	}
 	return array;
 }
