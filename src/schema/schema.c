@@ -149,11 +149,21 @@ const char *schema_label(const struct schema *schema)
 	return schema->label;
 }
 
-struct slice schema_file(const struct schema *schema, const char *file_name)
+struct slice schema_file(const struct schema *schema, struct slice file_name)
 {
-	const struct schema_kept_file *kept = hash_get(&schema->files, slice_of(file_name));
+	const struct schema_kept_file *kept = hash_get(&schema->files, file_name);
 
 	return kept ? kept->bytes : (struct slice){0};
+}
+
+bool schema_next_file(const struct schema *schema, size_t *cursor, struct slice *ret_bytes)
+{
+	const struct hash_entry *entry = hash_next(&schema->files, cursor);
+	const struct schema_kept_file *kept = entry ? entry->value : NULL;
+
+	if (kept)
+		*ret_bytes = kept->bytes;
+	return kept;
 }
 
 const struct schema_message *schema_find_message(const struct schema *schema, struct slice name)
@@ -194,6 +204,28 @@ const struct schema_field *schema_extension_by_name(
 	const void *object;
 
 	return schema_symbol(schema, full_name, &object) == SYMBOL_EXTENSION ? object : NULL;
+}
+
+const struct schema_field *schema_extensions(
+	const struct schema *schema, const struct schema_message *message, size_t *ret_count)
+{
+	const struct schema_field *end = schema->extensions + schema->extensions_count;
+	const struct schema_field *first, *last;
+	size_t low = 0, high = schema->extensions_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (schema->extensions[middle].parent < message)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	first = last = schema->extensions + low;
+	while (last < end && last->parent == message)
+		last++;
+	*ret_count = (size_t)(last - first);
+	return first;
 }
 
 const struct schema_field *schema_extension_by_number(

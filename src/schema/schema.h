@@ -148,7 +148,9 @@ void schema_free(struct schema *schema);
  * set says what it is (the default of xdspub.schema.Origin.label), else "schema envoy.pb". */
 const char *schema_label(const struct schema *schema);
 /* The serialized FileDescriptorProto by file name, e.g. for reflection; data NULL when absent. */
-struct slice schema_file(const struct schema *schema, const char *file_name);
+struct slice schema_file(const struct schema *schema, struct slice file_name);
+/* The next of all files, in no order; *cursor begins as 0. False at the end. */
+bool schema_next_file(const struct schema *schema, size_t *cursor, struct slice *ret_bytes);
 
 const struct schema_message *schema_find_message(const struct schema *schema, struct slice name);
 /* Accepts anything up to the last '/', as Any does; NULL when unknown. */
@@ -168,6 +170,9 @@ const struct schema_field *schema_field_by_number(
 	const struct schema_message *message, uint32_t number);
 const struct schema_field *schema_extension_by_number(
 	const struct schema *schema, const struct schema_message *message, uint32_t number);
+/* All extensions of a message, by number. */
+const struct schema_field *schema_extensions(
+	const struct schema *schema, const struct schema_message *message, size_t *ret_count);
 const struct schema_field *schema_extension_by_name(
 	const struct schema *schema, struct slice full_name);
 const struct schema_enum_value *schema_enum_by_name(

@@ -105,8 +105,8 @@ static void finds_types(void **state)
 	assert_true(count > 1000);
 	for (size_t i = 1; i < count; i++)
 		assert_true(strcmp(all[i - 1]->full_name, all[i]->full_name) < 0);
-	assert_non_null(schema_file(schema, "envoy/config/cluster/v3/cluster.proto").data);
-	assert_null(schema_file(schema, "none.proto").data);
+	assert_non_null(schema_file(schema, SLICE("envoy/config/cluster/v3/cluster.proto")).data);
+	assert_null(schema_file(schema, SLICE("none.proto")).data);
 }
 
 /* Every field and value of the whole API by each of its names and numbers. */
@@ -554,7 +554,7 @@ static void loads_source_information(void **state)
 			&schema),
 		0);
 	/* Kept without it. */
-	assert_int_equal(schema_file(schema, "a.proto").length, 2 + 7 + 2 + 1);
+	assert_int_equal(schema_file(schema, SLICE("a.proto")).length, 2 + 7 + 2 + 1);
 	schema_free(schema);
 }
 
