@@ -10,102 +10,7 @@
 
 #include <cmocka.h>
 
-#include "grpc_peer.h"
-#include "grpc_services.h"
-
-struct fixture {
-	struct grpc_server *server;
-	struct grpc_options options;
-	struct store *store;
-	struct log log;
-	char folder[32];
-	char *path, *address;
-};
-
-static void start(struct fixture *fixture)
-{
-	const char *address = fixture->address;
-	char *problem;
-
-	assert_int_equal(grpc_server_start(&fixture->options, &fixture->server), 0);
-	assert_int_equal(grpc_server_listen(fixture->server, &address, 1, &problem), 0);
-}
-
-static int prepare(void **state)
-{
-	struct fixture *fixture = xcalloc(1, sizeof(*fixture));
-
-	log_init(&fixture->log, STDERR_FILENO, LOG_LEVEL_ERROR);
-	strcpy(fixture->folder, "/tmp/test_grpc.XXXXXX");
-	assert_non_null(mkdtemp(fixture->folder));
-	fixture->path = xasprintf("%s/s", fixture->folder);
-	fixture->address = xasprintf("unix:%s", fixture->path);
-	fixture->store = store_new();
-	fixture->options = (struct grpc_options){.store = fixture->store,
-		.limits = LIMITS_DEFAULT,
-		.threads = 2,
-		.drain_ms = 1000,
-		.log = &fixture->log};
-	memset(&test_counts, 0, sizeof(test_counts));
-	*state = fixture;
-	return 0;
-}
-
-static int set_up(void **state)
-{
-	prepare(state);
-	start(*state);
-	return 0;
-}
-
-static void stop(struct fixture *fixture)
-{
-	grpc_server_stop(fixture->server);
-	fixture->server = NULL;
-	assert_int_equal(test_counts.opened, test_counts.closed);
-	assert_int_equal(test_counts.stopped, fixture->options.threads);
-	assert_int_equal(
-		test_counts.late_jobs, fixture->options.threads * fixture->options.threads);
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *fixture = *state;
-
-	if (fixture->server)
-		stop(fixture);
-	store_free(fixture->store);
-	assert_int_equal(rmdir(fixture->folder), 0);
-	free(fixture->path);
-	free(fixture->address);
-	free(fixture);
-	return 0;
-}
-
-static struct peer *connect_with(
-	const struct fixture *fixture, const nghttp2_settings_entry *settings, size_t count)
-{
-	int fd = peer_connect(fixture->path);
-
-	assert_true(fd >= 0);
-	return peer_new(fd, settings, count);
-}
-
-static struct peer *connect_to(const struct fixture *fixture)
-{
-	return connect_with(fixture, NULL, 0);
-}
-
-static void assert_ends(struct peer *peer, struct peer_stream *stream, int status)
-{
-	assert_true(peer_wait(peer, stream->is_closed));
-	assert_string_equal(stream->http, "200");
-	assert_string_equal(stream->type, "application/grpc");
-	assert_true(stream->has_trailers);
-	assert_false(stream->ended_by_data);
-	assert_int_equal(stream->status, status);
-	assert_int_equal(stream->error, NGHTTP2_NO_ERROR);
-}
+#include "grpc_fixture.h"
 
 /* ---- calls ---- */
 
@@ -402,32 +307,6 @@ static void answers_pings(void **state)
 	peer_free(peer);
 }
 
-static int set_up_keepalive(void **state)
-{
-	struct fixture *fixture;
-
-	prepare(state);
-	fixture = *state;
-	fixture->options.keepalive_ms = 30;
-	fixture->options.keepalive_timeout_ms = 60;
-	start(fixture);
-	return 0;
-}
-
-static void drops_the_dead(void **state)
-{
-	struct peer *peer = connect_to(*state);
-	struct peer_stream *stream = peer_open(peer, "/test/Quiet");
-
-	/* Who answers stays. */
-	assert_true(peer_wait(peer, peer->pings >= 5));
-	assert_false(stream->is_closed);
-	peer->ignores_pings = true;
-	peer_wait(peer, false);
-	assert_true(peer->is_over);
-	peer_free(peer);
-}
-
 static void stops_with_clients(void **state)
 {
 	struct fixture *fixture = *state;
@@ -468,7 +347,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(forgets_reset_calls, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wakes_calls_on_changes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(answers_pings, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(drops_the_dead, set_up_keepalive, tear_down),
 		cmocka_unit_test_setup_teardown(stops_with_clients, set_up, tear_down),
 	};
 

@@ -253,6 +253,12 @@ nghttp2_option *grpc_connection_options(void)
 	/* Acknowledgements that one read can ask for, several times. */
 	nghttp2_option_set_max_outbound_ack(option, 4 * GRPC_READ_BYTES / 17);
 	nghttp2_option_set_no_closed_streams(option, 1);
+	/* Its own limit counts streams that lived long, too: a client that loses a thousand
+	 * clusters resets a thousand streams. Ours (grpc_flood.h) comes first. */
+#ifdef HAVE_NGHTTP2_OPTION_SET_STREAM_RESET_RATE_LIMIT
+	nghttp2_option_set_stream_reset_rate_limit(
+		option, 4 * GRPC_FLOOD_RESETS, 4 * GRPC_FLOOD_RESETS_PER_SECOND);
+#endif
 	/* Our headers are few and the same: no table for them. */
 	nghttp2_option_set_max_deflate_dynamic_table_size(option, 0);
 	return option;
