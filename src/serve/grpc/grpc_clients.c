@@ -373,7 +373,6 @@ static void add_counters(const struct grpc_dispatch *dispatch, json_t *counters)
 
 	add(counters, "streams", dispatch->streams_count);
 	add(counters, "nodes", dispatch->nodes.nodes.count);
-	add(counters, "calls", own->calls);
 	add(counters, "requests", own->requests);
 	add(counters, "responses", own->responses);
 	add(counters, "pushes", own->pushes);

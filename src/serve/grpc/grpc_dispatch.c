@@ -41,7 +41,6 @@ void grpc_service_call_init(
 	base->dispatch = dispatch;
 	base->call = call;
 	LIST_INSERT_HEAD(&dispatch->calls, base, link);
-	dispatch->counters.calls++;
 }
 
 void grpc_service_call_fini(struct grpc_service_call *base)

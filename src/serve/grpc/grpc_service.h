@@ -50,7 +50,6 @@ struct grpc_unmatched {
 };
 
 struct grpc_counters {
-	uint64_t calls;	   /* begun, of every service */
 	uint64_t requests; /* discovery, and so are the others */
 	uint64_t responses;
 	uint64_t pushes; /* of the responses: nobody had asked */
