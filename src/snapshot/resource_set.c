@@ -165,9 +165,10 @@ const struct version *resource_set_version(const struct resource_set *set)
 	return &set->version;
 }
 
-struct resource *resource_set_find(const struct resource_set *set, struct slice name)
+struct resource *resource_set_find_in(
+	const struct resource_set *set, unsigned index, struct slice name)
 {
-	const struct bucket *bucket = set->buckets[version_bucket(name)];
+	const struct bucket *bucket = set->buckets[index];
 	bool is_there;
 	size_t place;
 
@@ -175,6 +176,38 @@ struct resource *resource_set_find(const struct resource_set *set, struct slice 
 		return NULL;
 	place = find_place(bucket->resources, bucket->count, name, &is_there);
 	return is_there ? bucket->resources[place] : NULL;
+}
+
+struct resource *resource_set_find(const struct resource_set *set, struct slice name)
+{
+	return resource_set_find_in(set, version_bucket(name), name);
+}
+
+struct resource *const *resource_set_bucket(
+	const struct resource_set *set, unsigned index, size_t *ret_count)
+{
+	const struct bucket *bucket = set->buckets[index];
+
+	*ret_count = bucket ? bucket->count : 0;
+	return bucket ? bucket->resources : NULL;
+}
+
+uint64_t resource_set_stamp(const struct resource_set *set, unsigned first, unsigned count)
+{
+	uint64_t stamp = 0x9e3779b97f4a7c15u;
+
+	assert(first + count <= VERSION_BUCKETS);
+	for (unsigned i = first; i < first + count; i++) {
+		uint64_t word = i;
+
+		if (!set->buckets[i])
+			continue;
+		/* The digests are as good as random: any odd factor keeps them apart. */
+		stamp = (stamp ^ word) * 0xd1342543de82ef95u;
+		memcpy(&word, set->buckets[i]->digest.bytes, sizeof(word));
+		stamp = (stamp ^ word) * 0xd1342543de82ef95u;
+	}
+	return stamp ? stamp : 1;
 }
 
 /* The cursor is the bucket in the upper and the index in the lower half. */

@@ -22,6 +22,15 @@ uint64_t resource_set_bytes(const struct resource_set *set);
 const struct version *resource_set_version(const struct resource_set *set); /* of the whole set */
 struct resource *resource_set_find(
 	const struct resource_set *set, struct slice name); /* borrowed */
+/* The same, when the bucket of the name (see version.h) is known. */
+struct resource *resource_set_find_in(
+	const struct resource_set *set, unsigned bucket, struct slice name);
+/* The resources of one bucket by name; borrowed. */
+struct resource *const *resource_set_bucket(
+	const struct resource_set *set, unsigned bucket, size_t *ret_count);
+/* A number for what `count` buckets from `first` on contain: another one when that changes, never
+ * 0. For comparing within one process only. */
+uint64_t resource_set_stamp(const struct resource_set *set, unsigned first, unsigned count);
 /* Next in bucket order; start with *cursor 0; NULL at the end. Borrowed. */
 struct resource *resource_set_next(const struct resource_set *set, uint64_t *cursor);
 /* malloc'ed array by name in byte order; the resources are borrowed from the set. */
