@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "serve/xds_core.h"
+#include "serve/xds_warm.h"
 
 struct xds_answer *xds_answer_new(struct xds_hub *hub, enum xds_type type, bool is_delta)
 {
@@ -23,10 +24,10 @@ struct xds_answer *xds_answer_new(struct xds_hub *hub, enum xds_type type, bool 
 
 struct slice xds_answer_keep(struct xds_answer *answer, struct xds_name *name)
 {
-	struct xds_answer_private *private = answer->private;
+	struct xds_answer_private *memory = answer->private;
 
-	array_reserve(private->names, private->names_capacity, private->names_count + 1);
-	private->names[private->names_count++] = xds_name_ref(name);
+	array_reserve(memory->names, memory->names_capacity, memory->names_count + 1);
+	memory->names[memory->names_count++] = xds_name_ref(name);
 	return xds_name_slice(name);
 }
 
@@ -38,7 +39,7 @@ struct xds_answer *xds_answer_ref(struct xds_answer *answer)
 
 void xds_answer_unref(struct xds_answer *answer)
 {
-	struct xds_answer_private *private;
+	struct xds_answer_private *memory;
 	struct xds_hub *hub;
 
 	if (!answer)
@@ -46,24 +47,24 @@ void xds_answer_unref(struct xds_answer *answer)
 	assert(answer->references > 0);
 	if (--answer->references > 0)
 		return;
-	private = answer->private;
-	hub = private->hub;
-	if (private->key[0])
-		hash_remove(&hub->answers, (struct slice){private->key, sizeof(private->key)});
+	memory = answer->private;
+	hub = memory->hub;
+	if (memory->key[0])
+		hash_remove(&hub->answers, (struct slice){memory->key, sizeof(memory->key)});
 	if (answer->encoded_free)
 		answer->encoded_free(answer->encoded);
 	for (size_t i = 0; i < 2; i++) {
-		xds_table_unref(&hub->registry, private->warm_from[i]);
-		xds_table_unref(&hub->registry, private->warm_to[i]);
+		xds_table_unref(&hub->registry, memory->warm_from[i]);
+		xds_table_unref(&hub->registry, memory->warm_to[i]);
 	}
-	for (size_t i = 0; i < private->names_count; i++)
-		xds_name_unref(&hub->registry, private->names[i]);
+	for (size_t i = 0; i < memory->names_count; i++)
+		xds_name_unref(&hub->registry, memory->names[i]);
 	for (size_t i = 0; i < answer->items_count; i++)
 		resource_unref(answer->items[i].resource);
 	hub->answers_count--;
-	free(private->names);
-	free(private->aliases);
-	free(private);
+	free(memory->names);
+	free(memory->aliases);
+	free(memory);
 	free(answer->items);
 	free(answer->removed);
 	free(answer);
@@ -73,5 +74,7 @@ struct version xds_item_version(const struct xds_item *item)
 {
 	static const struct digest nothing;
 
+	if (item->resource && item->is_tagged)
+		return xds_warm_version(&item->resource->digest, item->tag);
 	return version_text(item->resource ? &item->resource->digest : &nothing);
 }

@@ -17,13 +17,17 @@ struct xds_item {
 	size_t aliases_count;
 	bool is_wrapped;   /* SotW: Resource around it, with the TTL; delta always wraps */
 	bool is_heartbeat; /* delta: name, version and TTL only (S.105) */
+	bool is_tagged;	   /* delta: its version has the tag, see xds_warm.h */
+	uint32_t tag;
 };
 
 struct xds_answer {
 	unsigned references;
 	enum xds_type type;
 	bool is_delta;
-	struct version version; /* version_info; delta: system_version_info */
+	/* version_info: of exactly the resources in it. Delta, system_version_info: of the whole
+	 * set that the group is served (S.109). */
+	struct version version;
 	struct xds_item *items; /* by name, each name once (S.97) */
 	size_t items_count;
 	struct slice *removed; /* delta: removed_resources, by name */
@@ -36,7 +40,8 @@ struct xds_answer {
 
 struct xds_answer *xds_answer_ref(struct xds_answer *answer);
 void xds_answer_unref(struct xds_answer *answer); /* NULL is fine */
-/* Resource.version: the resource's own; a fixed text where there is none. */
+/* Resource.version: the resource's own, with the tag if it has one; a fixed text where there is
+ * no resource. */
 struct version xds_item_version(const struct xds_item *item);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What hub, feeds, streams and answers look like inside. Used by the protocol core alone. */
+/* What hub, streams and answers look like inside. Used by the protocol core alone. */
 #ifndef XDSPUB_SERVE_XDS_CORE_H
 #define XDSPUB_SERVE_XDS_CORE_H
 
+#include "serve/xds_feed.h"
 #include "serve/xds_stream.h"
 #include "serve/xds_table.h"
 
@@ -20,22 +21,7 @@ struct xds_hub {
 	unsigned recent_next;
 };
 
-struct xds_feed {
-	struct xds_hub *hub;
-	uint32_t number;
-	struct rcstr *group;
-	struct snapshot *snapshot;
-	size_t streams;
-	uint64_t generations[XDS_TYPE_COUNT];	  /* of the set; another one for another version */
-	struct resource **sorted[XDS_TYPE_COUNT]; /* by name; NULL until asked for */
-	struct hash aliases; /* of virtual hosts; filled when first asked for */
-	bool has_aliases;
-};
-
-/* The whole set by name; borrowed until the next xds_feed_set(). */
-struct resource **xds_feed_sorted(struct xds_feed *feed, enum xds_type type, size_t *ret_count);
-/* The resource with this alias; only types that are asked for on demand have any. */
-struct resource *xds_feed_alias(struct xds_feed *feed, enum xds_type type, struct slice alias);
+void xds_hub_forget_recent(struct xds_hub *hub);
 
 struct xds_answer_private {
 	struct xds_hub *hub;
@@ -67,15 +53,17 @@ struct xds_lane {
 	bool is_outstanding; /* the last response was not answered yet */
 	bool is_rejected;    /* it was refused */
 	bool is_shrunk;	     /* delta: the client let go of some of it before it answered */
-	bool may_repeat;     /* what uses this type was sent since: asking again means it (S.70) */
+	bool is_naming;	 /* delta: the request that waits named what it had not named before, and
+			    nothing else is to be said */
+	bool may_repeat; /* what uses this type was sent since: asking again means it (S.70) */
 	uint32_t responses;
 	uint32_t acks;
 	uint32_t nacks;
 	struct xds_table *table;
-	uint64_t nonce; /* of the last response; 0: none */
-	struct version sent;
-	struct version acknowledged;
-	int64_t sent_ms;
+	uint64_t nonce;		    /* of the last response; 0: none */
+	struct digest sent;	    /* version; valid with sent_ms */
+	struct digest acknowledged; /* valid with acknowledged_ms */
+	int64_t sent_ms;	    /* -1: never, as the others */
 	int64_t acknowledged_ms;
 	int64_t rejected_ms;
 	int64_t gone_ms;    /* since when something that is gone waits to be removed; -1: nothing */
@@ -92,7 +80,7 @@ struct xds_stream {
 	int64_t deadline_ms;
 	struct xds_answer *answer; /* the last, for the caller to look at */
 	size_t lanes_count;
-	struct xds_lane *lanes; /* by stream_rank */
+	struct xds_lane *lanes; /* by stream_rank; of a single type: behind the stream */
 };
 
 static inline const struct xds_type_row *xds_lane_row(const struct xds_lane *lane)

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "serve/xds_draft.h"
 
 #define NACK_TEXT_BYTES 1024
 
@@ -19,29 +20,32 @@ static struct xds_kind kind_of(const struct xds_stream *stream, enum xds_type ty
 	kind.type = (uint8_t)type;
 	kind.is_delta = stream->is_delta;
 	kind.is_wrapping = !stream->is_delta && stream->client.unwraps_resources;
+	/* Only where clusters and their load assignments are sent in order. */
+	kind.is_tagged = stream->is_delta && type == XDS_EDS && xds_lane_find(stream, XDS_CDS);
 	return kind;
 }
 
 struct xds_lane *xds_lane_add(struct xds_stream *stream, enum xds_type type)
 {
 	struct xds_registry *registry = &stream->feed->hub->registry;
-	struct xds_draft draft;
+	struct xds_kind kind = kind_of(stream, type);
 	struct xds_lane *lane;
 	size_t place = 0;
 
 	while (place < stream->lanes_count &&
 		xds_lane_row(&stream->lanes[place])->stream_rank < xds_type_row(type)->stream_rank)
 		place++;
-	stream->lanes =
-		xreallocarray(stream->lanes, stream->lanes_count + 1, sizeof(stream->lanes[0]));
+	/* The stream of a single type has room for it (xds_stream_new()). */
+	if (!stream->row)
+		stream->lanes = xreallocarray(
+			stream->lanes, stream->lanes_count + 1, sizeof(stream->lanes[0]));
 	lane = &stream->lanes[place];
 	memmove(lane + 1, lane, (stream->lanes_count - place) * sizeof(*lane));
 	stream->lanes_count++;
 	*lane = (struct xds_lane){.type = (uint8_t)type};
 	lane->sent_ms = lane->acknowledged_ms = lane->rejected_ms = -1;
 	lane->gone_ms = lane->refresh_ms = -1;
-	xds_draft_init(&draft, registry, kind_of(stream, type), 0);
-	lane->table = xds_draft_finish(&draft);
+	lane->table = xds_table_empty(registry, kind);
 	return lane;
 }
 
@@ -69,24 +73,17 @@ void xds_lane_set_table(struct xds_stream *stream, struct xds_lane *lane, struct
 
 void xds_lane_move(struct xds_stream *stream, struct xds_lane *lane)
 {
-	const struct xds_table *table = lane->table;
-	struct xds_kind kind = table->kind;
+	struct xds_kind kind = lane->table->whole.kind;
 	struct xds_draft draft;
 
 	kind.feed = stream->feed->number;
-	xds_draft_init(&draft, &stream->feed->hub->registry, kind, table->count);
-	for (size_t i = 0; i < table->count; i++) {
-		const struct xds_entry *entry = &table->entries[i];
-
-		xds_draft_add(&draft, entry->name, entry->flags & XDS_HELD ? &entry->digest : NULL,
-			entry->flags);
-	}
+	xds_draft_begin(&draft, &stream->feed->hub->registry, lane->table, kind);
 	xds_lane_set_table(stream, lane, xds_draft_finish(&draft));
 }
 
 bool xds_lane_is_idle(const struct xds_lane *lane)
 {
-	return !lane->table->kind.is_wildcard && lane->table->subscribed == 0;
+	return !lane->table->whole.kind.is_wildcard && lane->table->whole.subscribed == 0;
 }
 
 void xds_nonce_write(uint64_t nonce, char out[static XDS_NONCE_SIZE])
@@ -125,25 +122,4 @@ void xds_lane_reject(struct xds_lane *lane, int32_t code, struct slice message, 
 	lane->is_rejected = true;
 	lane->rejected_ms = now_ms;
 	lane->nacks++;
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
-}
-
-struct slice *xds_names_sort(const struct slice *names, size_t count, size_t *ret_count)
-{
-	struct slice *sorted = xmalloc((count ? count : 1) * sizeof(*sorted));
-	size_t kept = 0;
-
-	if (count)
-		memcpy(sorted, names, count * sizeof(*sorted));
-	if (count > 1)
-		qsort(sorted, count, sizeof(*sorted), by_text);
-	for (size_t i = 0; i < count; i++)
-		if (kept == 0 || !slice_equal(sorted[kept - 1], sorted[i]))
-			sorted[kept++] = sorted[i];
-	*ret_count = kept;
-	return sorted;
 }

@@ -22,7 +22,4 @@ bool xds_lane_has_nonce(const struct xds_lane *lane, struct slice nonce);
 void xds_lane_acknowledge(struct xds_lane *lane, int64_t now_ms);
 void xds_lane_reject(struct xds_lane *lane, int32_t code, struct slice message, int64_t now_ms);
 
-/* Sorted, each once; malloc'ed, the texts are borrowed. */
-struct slice *xds_names_sort(const struct slice *names, size_t count, size_t *ret_count);
-
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "serve/xds_pace.h"
 
+#include "serve/longpoll.h"
 #include "serve/xds_lane.h"
+#include "serve/xds_look.h"
 #include "serve/xds_step.h"
 #include "serve/xds_warm.h"
 
@@ -9,9 +11,10 @@
 
 static bool has_news(const struct xds_lane *lane)
 {
-	const struct xds_table *table = lane->table;
+	const struct xds_page *whole = &lane->table->whole;
 
-	return table->has_news || (!table->kind.is_delta && lane->is_rejected && table->has_again);
+	return whole->look.has_news ||
+	       (!whole->kind.is_delta && lane->is_rejected && whole->look.has_again);
 }
 
 /* A request waits, and there is something to say to it. */
@@ -20,12 +23,22 @@ static bool has_reply(const struct xds_lane *lane)
 	return lane->is_owed && (lane->must_answer || has_news(lane));
 }
 
+static bool has_gone(const struct xds_lane *lane)
+{
+	return lane->table->whole.look.has_gone;
+}
+
+static int64_t ttl_of(const struct xds_lane *lane)
+{
+	return lane->table->whole.look.ttl_ms;
+}
+
 /* The client has everything there is and said so. */
 static bool is_settled(const struct xds_lane *lane)
 {
 	return xds_lane_is_idle(lane) ||
-	       (!has_news(lane) && !lane->table->has_gone && !lane->is_outstanding &&
-		       !lane->is_rejected && !lane->must_answer);
+	       (!has_news(lane) && !has_gone(lane) && !lane->is_outstanding && !lane->is_rejected &&
+		       !lane->must_answer);
 }
 
 /* Nothing that the client still uses would be taken away (S.111). */
@@ -98,12 +111,15 @@ static void owe_dependents(
 	}
 }
 
-static void hand_out(
-	struct xds_stream *stream, struct xds_lane *lane, struct xds_answer *answer, int64_t now_ms)
+/* From now on it counts as sent. */
+static void hand_out(struct xds_stream *stream, struct xds_lane *lane, struct xds_answer *answer,
+	struct xds_table *after, int64_t now_ms)
 {
 	stream->answer = xds_answer_ref(answer);
+	xds_lane_set_table(stream, lane, xds_table_ref(after));
+	xds_look(stream->feed, lane->table);
 	lane->nonce = ++stream->nonce;
-	lane->sent = answer->version;
+	lane->sent = held_of(&answer->version).digest;
 	lane->sent_ms = now_ms;
 	lane->is_outstanding = true;
 	lane->is_rejected = false;
@@ -111,22 +127,35 @@ static void hand_out(
 	lane->responses++;
 }
 
+/* The client has the clusters that it is served, so the version of a load assignment may say so:
+ * it accepted them, or else it could not name what it did not name before. Once it refused some,
+ * what it has is too hard to tell. */
+static bool has_clusters(const struct xds_stream *stream, const struct xds_lane *lane)
+{
+	const struct xds_lane *clusters = xds_lane_find(stream, XDS_CDS);
+
+	return clusters && clusters->nacks == 0 &&
+	       (lane->is_naming || !(clusters->table->whole.flags & (XDS_PENDING | XDS_EARLIER)));
+}
+
 static bool send_step(
 	struct xds_stream *stream, struct xds_lane *lane, bool with_gone, int64_t now_ms)
 {
-	int64_t ttl_ms = lane->table->ttl_ms;
 	/* What a client refused, or may yet refuse, can be news to it when it comes again. */
-	bool is_news = lane->table->has_news || lane->is_rejected || lane->is_outstanding;
+	bool is_news = has_news(lane) || lane->is_rejected || lane->is_outstanding;
+	unsigned form = with_gone ? XDS_STEP_WITH_GONE : 0;
+	struct xds_answer *answer;
 	struct xds_table *after;
-	struct xds_answer *answer = xds_step_take(stream->feed, lane->table, with_gone, &after);
 
-	hand_out(stream, lane, answer, now_ms);
-	xds_lane_set_table(stream, lane, xds_table_ref(after));
-	lane->is_owed = lane->must_answer = false;
+	if (lane->table->whole.kind.is_tagged && has_clusters(stream, lane))
+		form |= XDS_STEP_TAGGED;
+	answer = xds_step_take(stream->feed, lane->table, form, &after);
+	hand_out(stream, lane, answer, after, now_ms);
+	lane->is_owed = lane->must_answer = lane->is_naming = false;
 	lane->may_repeat = false;
 	if (with_gone)
 		lane->gone_ms = -1;
-	plan_refresh(stream, lane, ttl_ms, now_ms);
+	plan_refresh(stream, lane, ttl_of(lane), now_ms);
 	if (is_news)
 		owe_dependents(stream, lane, answer);
 	return true;
@@ -136,15 +165,20 @@ static bool send_step(
 static bool send_refresh(struct xds_stream *stream, struct xds_lane *lane, int64_t now_ms)
 {
 	struct xds_answer *answer;
+	struct xds_table *after;
 
 	lane->refresh_ms = -1;
-	plan_refresh(stream, lane, lane->table->ttl_ms, now_ms);
-	if (lane->table->ttl_ms < 0 || (!stream->is_delta && lane->is_rejected))
+	plan_refresh(stream, lane, ttl_of(lane), now_ms);
+	if (ttl_of(lane) < 0 || (!stream->is_delta && lane->is_rejected))
 		return false;
-	answer = xds_step_refresh(stream->feed, lane->table);
+	/* What a SotW client has is said with what is new to it: better out of order than that it
+	 * drops everything. */
+	if (!stream->is_delta && has_news(lane))
+		return send_step(stream, lane, false, now_ms);
+	answer = xds_step_refresh(stream->feed, lane->table, &after);
 	if (answer->items_count == 0)
 		return false;
-	hand_out(stream, lane, answer, now_ms);
+	hand_out(stream, lane, answer, after, now_ms);
 	return true;
 }
 
@@ -152,8 +186,7 @@ static bool send_refresh(struct xds_stream *stream, struct xds_lane *lane, int64
 static bool serve_lane(struct xds_stream *stream, struct xds_lane *lane, bool before_reply,
 	int64_t now_ms, bool *is_held)
 {
-	const struct xds_table *table = lane->table;
-	bool is_gone = table->has_gone && may_remove(stream, lane, now_ms);
+	bool is_gone = has_gone(lane) && may_remove(stream, lane, now_ms);
 	int64_t until;
 
 	if (has_reply(lane))
@@ -172,7 +205,7 @@ static bool serve_lane(struct xds_stream *stream, struct xds_lane *lane, bool be
 		if (now_ms >= until)
 			return send_step(stream, lane, true, now_ms);
 		wait_until(stream, until);
-	} else if (table->has_gone) {
+	} else if (has_gone(lane)) {
 		wait_until(stream, lane->gone_ms + stream->feed->hub->settings.drain_ms);
 	}
 	if (lane->refresh_ms >= 0 && now_ms >= lane->refresh_ms &&
@@ -195,8 +228,8 @@ bool xds_pace_next(
 	for (size_t i = 0; i < stream->lanes_count; i++) {
 		struct xds_lane *lane = &stream->lanes[i];
 
-		xds_step_look(stream->feed, lane->table);
-		if (!lane->table->has_gone)
+		xds_look(stream->feed, lane->table);
+		if (!has_gone(lane))
 			lane->gone_ms = -1;
 		else if (lane->gone_ms < 0)
 			lane->gone_ms = now_ms;

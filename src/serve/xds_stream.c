@@ -8,10 +8,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "serve/xds_delta.h"
+#include "serve/xds_delta_request.h"
 #include "serve/xds_lane.h"
 #include "serve/xds_pace.h"
-#include "serve/xds_sotw.h"
+#include "serve/xds_sotw_request.h"
 
 #define SHOWN_BYTES 80 /* of a name or type URL in a message */
 
@@ -35,13 +35,16 @@ struct xds_client xds_client_of(
 struct xds_stream *xds_stream_new(
 	struct xds_feed *feed, struct xds_method method, struct xds_client client)
 {
-	struct xds_stream *stream = xcalloc(1, sizeof(*stream));
+	struct xds_stream *stream =
+		xcalloc(1, sizeof(*stream) + (method.row ? sizeof(struct xds_lane) : 0));
 
 	stream->feed = feed;
 	stream->row = method.row;
 	stream->is_delta = method.form == XDS_DELTA;
 	stream->client = client;
 	stream->deadline_ms = -1;
+	if (method.row)
+		stream->lanes = (struct xds_lane *)(stream + 1);
 	feed->streams++;
 	return stream;
 }
@@ -54,7 +57,8 @@ void xds_stream_free(struct xds_stream *stream)
 	for (size_t i = 0; i < stream->lanes_count; i++)
 		xds_lane_fini(stream, &stream->lanes[i]);
 	stream->feed->streams--;
-	free(stream->lanes);
+	if (!stream->row)
+		free(stream->lanes);
 	free(stream);
 }
 
@@ -123,6 +127,23 @@ static const struct xds_type_row *read_type(const struct xds_stream *stream,
 	return outcome->event == XDS_EVENT_REQUEST ? outcome->row : NULL;
 }
 
+/* How many names the lane will have at the most. Usually there is room whatever they are. */
+static uint64_t count_after(const struct xds_stream *stream, const struct xds_lane *lane,
+	const struct xds_request *request)
+{
+	uint64_t limit = stream->feed->hub->settings.names, count = request->names_count;
+
+	if (!stream->is_delta || !lane)
+		return count;
+	count += lane->table->whole.subscribed;
+	for (size_t i = 0; count > limit && i < request->names_count; i++) {
+		const struct xds_entry *entry = xds_table_find(lane->table, request->names[i]);
+
+		count -= entry && (entry->flags & XDS_SUBSCRIBED);
+	}
+	return count;
+}
+
 static bool names_fit(const struct xds_settings *settings, const struct slice *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -136,19 +157,20 @@ static bool fits(const struct xds_stream *stream, const struct xds_lane *lane,
 	const struct xds_request *request, struct xds_outcome *outcome)
 {
 	const struct xds_settings *settings = &stream->feed->hub->settings;
-	uint64_t count = request->names_count;
+	bool are_short = names_fit(settings, request->names, request->names_count) &&
+			 names_fit(settings, request->unsubscribe, request->unsubscribe_count);
 
-	if (stream->is_delta && lane)
-		count += lane->table->subscribed;
-	if (count > settings->names || request->unsubscribe_count > settings->names ||
+	if (count_after(stream, lane, request) > settings->names ||
+		request->unsubscribe_count > settings->names ||
 		request->versions_count > settings->names) {
 		refuse(outcome, XDS_STATUS_RESOURCE_EXHAUSTED);
 		explain(outcome, "more than %llu names of type %s on one stream",
 			(unsigned long long)settings->names, outcome->row->name);
 		return false;
 	}
-	if (!names_fit(settings, request->names, request->names_count) ||
-		!names_fit(settings, request->unsubscribe, request->unsubscribe_count)) {
+	for (size_t i = 0; i < request->versions_count; i++)
+		are_short &= names_fit(settings, &request->versions[i].name, 1);
+	if (!are_short) {
 		refuse(outcome, XDS_STATUS_INVALID_ARGUMENT);
 		explain(outcome, "a resource name of type %s is longer than %llu bytes",
 			outcome->row->name, (unsigned long long)settings->name_bytes);
@@ -209,10 +231,8 @@ bool xds_stream_report(
 	if (!lane)
 		return false;
 	*ret_report = (struct xds_type_report){
-		.is_wildcard = lane->table->kind.is_wildcard,
-		.names = lane->table->subscribed,
-		.sent = lane->sent,
-		.acknowledged = lane->acknowledged,
+		.is_wildcard = lane->table->whole.kind.is_wildcard,
+		.names = lane->table->whole.subscribed,
 		.is_outstanding = lane->is_outstanding,
 		.sent_ms = lane->sent_ms,
 		.acknowledged_ms = lane->acknowledged_ms,
@@ -221,8 +241,12 @@ bool xds_stream_report(
 		.acks = lane->acks,
 		.nacks = lane->nacks,
 	};
+	if (lane->sent_ms >= 0)
+		ret_report->sent = version_text(&lane->sent);
+	if (lane->acknowledged_ms >= 0)
+		ret_report->acknowledged = version_text(&lane->acknowledged);
 	if (lane->is_rejected)
-		ret_report->rejected = lane->sent;
+		ret_report->rejected = ret_report->sent;
 	if (lane->nack) {
 		ret_report->last_nack = lane->nack->text;
 		ret_report->last_nack_code = lane->nack->code;
@@ -239,9 +263,9 @@ bool xds_stream_next_name(const struct xds_stream *stream, enum xds_type type, s
 	if (!lane)
 		return false;
 	do {
-		if (*cursor >= lane->table->count)
+		entry = xds_table_next(lane->table, cursor);
+		if (!entry)
 			return false;
-		entry = &lane->table->entries[(*cursor)++];
 	} while (!(entry->flags & (XDS_SUBSCRIBED | XDS_HELD)));
 	*ret_name = (struct xds_name_report){
 		.name = xds_name_slice(entry->name),

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "serve/xds_draft.h"
 
 void xds_registry_init(struct xds_registry *registry)
 {
 	hash_init(&registry->names);
+	hash_init(&registry->pages);
 	hash_init(&registry->tables);
 	LIST_INIT(&registry->memos);
 }
@@ -17,8 +19,10 @@ void xds_registry_fini(struct xds_registry *registry)
 {
 	assert(LIST_EMPTY(&registry->memos));
 	assert(registry->tables.count == 0);
+	assert(registry->pages.count == 0);
 	assert(registry->names.count == 0);
 	hash_fini(&registry->tables);
+	hash_fini(&registry->pages);
 	hash_fini(&registry->names);
 }
 
@@ -28,9 +32,10 @@ struct xds_name *xds_name_get(struct xds_registry *registry, struct slice text)
 
 	if (name)
 		return xds_name_ref(name);
-	name = xmalloc(sizeof(*name) + text.length);
+	name = xmalloc(offsetof(struct xds_name, text) + text.length);
 	name->references = 1;
 	name->length = (uint32_t)text.length;
+	name->bucket = (uint8_t)version_bucket(text);
 	if (text.length)
 		memcpy(name->text, text.data, text.length);
 	hash_put(&registry->names, xds_name_slice(name), name);
@@ -52,16 +57,26 @@ void xds_name_unref(struct xds_registry *registry, struct xds_name *name)
 	free(name);
 }
 
-static struct slice table_key(const struct xds_table *table)
-{
-	return (struct slice){(const char *)&table->kind,
-		sizeof(table->kind) + table->count * sizeof(table->entries[0])};
-}
-
 struct xds_table *xds_table_ref(struct xds_table *table)
 {
-	table->references++;
+	table->whole.references++;
 	return table;
+}
+
+static void free_entries(struct xds_registry *registry, struct xds_page *page)
+{
+	for (uint32_t i = 0; i < page->count; i++)
+		xds_name_unref(registry, page->entries[i].name);
+}
+
+void xds_page_unref(struct xds_registry *registry, struct xds_page *page)
+{
+	assert(page->references > 0);
+	if (--page->references > 0)
+		return;
+	hash_remove(&registry->pages, xds_page_key(page));
+	free_entries(registry, page);
+	free(page);
 }
 
 /* A table leads to few others (see struct xds_memo), and those of former snapshots are forgotten:
@@ -70,34 +85,86 @@ void xds_table_unref(struct xds_registry *registry, struct xds_table *table)
 {
 	if (!table)
 		return;
-	assert(table->references > 0);
-	if (--table->references > 0)
+	assert(table->whole.references > 0);
+	if (--table->whole.references > 0)
 		return;
-	hash_remove(&registry->tables, table_key(table));
+	hash_remove(&registry->tables, xds_table_key(table));
 	if (table->memo)
 		xds_memo_drop(registry, table->memo);
-	xds_table_unref(registry, table->after_ack);
-	xds_table_unref(registry, table->after_nack);
-	for (size_t i = 0; i < table->count; i++)
-		xds_name_unref(registry, table->entries[i].name);
+	if (xds_table_is_alone(table)) {
+		free_entries(registry, &table->whole);
+	} else {
+		for (size_t i = 0; i < xds_table_pages(table); i++)
+			xds_page_unref(registry, table->pages[i]);
+		free(table->pages);
+	}
 	free(table);
 }
 
-const struct xds_entry *xds_table_find(const struct xds_table *table, struct slice name)
+static const struct xds_entry *find(const struct xds_page *page, unsigned bucket, struct slice name)
 {
-	size_t low = 0, high = table->count;
+	size_t low = 0, high = page->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = slice_compare(xds_name_slice(table->entries[middle].name), name);
+		const struct xds_name *other = page->entries[middle].name;
+		int order = (int)other->bucket - (int)bucket;
 
 		if (order == 0)
-			return &table->entries[middle];
+			order = slice_compare(xds_name_slice(other), name);
+		if (order == 0)
+			return &page->entries[middle];
 		if (order < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
+	return NULL;
+}
+
+static const struct xds_page *page_of(const struct xds_table *table, unsigned bucket)
+{
+	if (xds_table_is_alone(table))
+		return &table->whole;
+	return table->pages[xds_page_number(&table->whole.kind, bucket)];
+}
+
+const struct xds_entry *xds_page_find(const struct xds_page *page, struct slice name)
+{
+	return page->count ? find(page, version_bucket(name), name) : NULL;
+}
+
+const struct xds_entry *xds_table_find(const struct xds_table *table, struct slice name)
+{
+	unsigned bucket;
+
+	if (table->whole.count == 0)
+		return NULL;
+	bucket = version_bucket(name);
+	return find(page_of(table, bucket), bucket, name);
+}
+
+const struct xds_entry *xds_table_find_name(
+	const struct xds_table *table, const struct xds_name *name)
+{
+	return find(page_of(table, name->bucket), name->bucket, xds_name_slice(name));
+}
+
+#define CURSOR_BITS 9 /* of a page's number, or one beyond the last */
+
+const struct xds_entry *xds_table_next(const struct xds_table *table, size_t *cursor)
+{
+	size_t number = *cursor & ((1u << CURSOR_BITS) - 1), index = *cursor >> CURSOR_BITS;
+
+	for (; number < xds_table_pages(table); number++, index = 0) {
+		const struct xds_page *page = table->pages ? table->pages[number] : &table->whole;
+
+		if (index >= page->count)
+			continue;
+		*cursor = (index + 1) << CURSOR_BITS | number;
+		return &page->entries[index];
+	}
+	*cursor = number;
 	return NULL;
 }
 
@@ -115,70 +182,13 @@ void xds_memo_drop(struct xds_registry *registry, struct xds_memo *memo)
 {
 	memo->owner->memo = NULL;
 	LIST_REMOVE(memo, link);
-	xds_answer_unref(memo->refresh);
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < XDS_STEP_FORMS; i++) {
 		xds_answer_unref(memo->answers[i]);
 		xds_table_unref(registry, memo->tables[i]);
 	}
+	xds_answer_unref(memo->refresh);
+	xds_table_unref(registry, memo->after_refresh);
+	xds_table_unref(registry, memo->after_ack);
+	xds_table_unref(registry, memo->after_nack);
 	free(memo);
-}
-
-void xds_draft_init(struct xds_draft *draft, struct xds_registry *registry, struct xds_kind kind,
-	size_t expected)
-{
-	struct xds_table *table = xcalloc(1, sizeof(*table) + expected * sizeof(table->entries[0]));
-
-	table->references = 1;
-	table->ttl_ms = -1;
-	table->kind = kind;
-	*draft = (struct xds_draft){registry, table, expected};
-}
-
-void xds_draft_add(
-	struct xds_draft *draft, struct xds_name *name, const struct digest *digest, uint64_t flags)
-{
-	struct xds_table *table = draft->table;
-	struct xds_entry *entry;
-
-	if (table->count == draft->capacity) {
-		draft->capacity = draft->capacity ? 2 * draft->capacity : 4;
-		table = xrealloc(
-			table, sizeof(*table) + draft->capacity * sizeof(table->entries[0]));
-		draft->table = table;
-	}
-	assert(table->count == 0 ||
-		slice_compare(xds_name_slice(table->entries[table->count - 1].name),
-			xds_name_slice(name)) < 0);
-	entry = &table->entries[table->count++];
-	*entry = (struct xds_entry){.name = xds_name_ref(name), .flags = flags};
-	if (digest)
-		entry->digest = *digest;
-	table->subscribed += (flags & XDS_SUBSCRIBED) != 0;
-}
-
-void xds_draft_add_text(
-	struct xds_draft *draft, struct slice text, const struct digest *digest, uint64_t flags)
-{
-	struct xds_name *name = xds_name_get(draft->registry, text);
-
-	xds_draft_add(draft, name, digest, flags);
-	xds_name_unref(draft->registry, name);
-}
-
-struct xds_table *xds_draft_finish(struct xds_draft *draft)
-{
-	struct xds_registry *registry = draft->registry;
-	struct xds_table *table = TAKE(draft->table);
-	struct xds_table *known = hash_get(&registry->tables, table_key(table));
-
-	if (known) {
-		for (size_t i = 0; i < table->count; i++)
-			xds_name_unref(registry, table->entries[i].name);
-		free(table);
-		return xds_table_ref(known);
-	}
-	if (draft->capacity > table->count)
-		table = xrealloc(table, sizeof(*table) + table->count * sizeof(table->entries[0]));
-	hash_put(&registry->tables, table_key(table), table);
-	return table;
 }

@@ -32,10 +32,60 @@ static void test_s87_current_client_gets_an_empty_answer(void **state)
 		"snapshot CDS:a=1,b=3", "<< CDS b", ".");
 }
 
-static void test_s88_named_ones_are_sent_again(void **state)
+static void test_s88_what_a_client_comes_back_with(void **state)
 {
-	SCRIPT(EDS_DELTA, "snapshot EDS:a=1,b=1", "> EDS +a +gone a@1 gone@1", "< EDS a -gone",
-		"> EDS ack", ".");
+	/* A cluster's own subscription has what it needs; the answer says that there is no more. */
+	SCRIPT(EDS_DELTA, "snapshot EDS:a=1,b=1", "> EDS +a a@1", "< EDS", "> EDS ack = ACK", ".",
+		"snapshot EDS:a=2,b=1", "<< EDS a", "> EDS ack", ".");
+	SCRIPT(EDS_DELTA, "snapshot EDS:a=1,b=2", "> EDS +a +b +gone a@1 b@1 gone@1",
+		"< EDS b -gone", "> EDS ack", ".");
+	SCRIPT(EDS_DELTA, "snapshot EDS:a=1", "> EDS +a a@?", "< EDS a", "> EDS ack", ".",
+		/* only the first request says it; later a name is asked for because it is needed */
+		"> EDS +a a@1", "< EDS a", "> EDS ack", ".");
+	SCRIPT(RDS_DELTA, "snapshot RDS:a=1,b=1", "> RDS +a +b a@1 b@?", "< RDS b", "> RDS ack",
+		".", "again", "> RDS +a +b a@1 b@", "< RDS", "> RDS ack", ".");
+	/* before there is a snapshot nobody knows */
+	SCRIPT(EDS_DELTA, "snapshot none", "> EDS +a a@1", ".", "snapshot EDS:a=1", "< EDS a", ".");
+}
+
+#define RESUMED                                                                                    \
+	"snapshot CDS:a=e1,b=e1>bb,c=1 EDS:a=1,bb=1 SDS:s=1 LDS:l=1 RDS:r=1", "> CDS",             \
+		"< CDS a b c", "> EDS +a +bb", "< EDS a bb", "> CDS ack", "> EDS ack", "> SDS +s", \
+		"< SDS s", "> SDS ack", "> LDS", "< LDS l", "> LDS ack", "> RDS +r", "< RDS r",    \
+		"> RDS ack", "."
+
+static void test_s88_a_current_client_gets_no_resources(void **state)
+{
+	SCRIPT(ADS_DELTA, RESUMED, "again", "> CDS a@ b@ c@", "< CDS", "> CDS ack",
+		"> EDS +a +bb a@ bb@", "< EDS", "> EDS ack", "> SDS +s s@", "< SDS", "> LDS l@",
+		"< LDS", "> RDS +r r@", "< RDS", ".",
+		/* and as often as it likes */
+		"again", "> CDS a@ b@ c@", "< CDS", "> EDS +a +bb a@ bb@", "< EDS", ".",
+		/* then everything goes on as usual */
+		"> CDS ack", "> EDS ack",
+		"snapshot CDS:a=e2,b=e1>bb,c=1 EDS:a=1,bb=2 SDS:s=1 LDS:l=1 RDS:r=1", "<< CDS a",
+		"> CDS ack", "<< EDS a bb", "> EDS ack", ".");
+}
+
+static void test_s88_s101_a_cluster_that_still_waits(void **state)
+{
+	/* The stream broke between the cluster and its load assignment. */
+	SCRIPT(ADS_DELTA, RESUMED,
+		"snapshot CDS:a=e2,b=e1>bb,c=1 EDS:a=1,bb=1 SDS:s=1 LDS:l=1 RDS:r=1", "<< CDS a",
+		"again", "> CDS a@ b@ c@", "< CDS", "> EDS +a +bb a@ bb@", "< EDS a", "> EDS ack",
+		"> CDS ack", ".", "again", "> CDS a@ b@ c@", "< CDS", "> EDS +a +bb a@ bb@",
+		"< EDS", ".");
+	/* It did not come with the cluster as it is now: it will get it and wait. */
+	SCRIPT(ADS_DELTA, RESUMED, "again", "> CDS b@ c@", "< CDS a", "> EDS +a +bb a@ bb@",
+		"< EDS a", ".");
+	/* It asks for endpoints before clusters: who knows which it has. */
+	SCRIPT(ADS_DELTA, RESUMED, "again", "> EDS +a +bb a@ bb@", "< EDS a bb", "> CDS a@ b@ c@",
+		"< CDS", ".");
+	/* The load assignment was sent while the cluster was about to be refused. */
+	SCRIPT(ADS_DELTA, RESUMED,
+		"snapshot CDS:a=e2,b=e1>bb,c=9 EDS:a=2,bb=1 SDS:s=1 LDS:l=1 RDS:r=1", "<< CDS a c",
+		"> CDS nack", ".", "at 5000", "<< EDS a", "> EDS ack", ".", "again",
+		"> CDS a@ b@ c@", "< CDS", "> EDS +a +bb a@ bb@", "< EDS a", ".");
 }
 
 static void test_s89_told_when_missing(void **state)
@@ -187,12 +237,46 @@ static void test_s103_virtual_hosts_on_demand(void **state)
 {
 	SCRIPT(VHDS_DELTA, "snapshot VHDS:r/v1=1/r/a+r/b,r/v2=1/r/c", "> VHDS -*", ".",
 		"> VHDS +r/a = REQUEST", "< VHDS r/v1(r/a)", "> VHDS ack", ".", "> VHDS +r/b",
-		"< VHDS r/v1(r/a,r/b)", "> VHDS ack", ".", "> VHDS +r/none",
-		"< VHDS ?r/none(r/none)", "> VHDS ack", ".",
-		"snapshot VHDS:r/v1=2/r/a+r/b,r/v2=1/r/c", "<< VHDS r/v1(r/a,r/b)", "> VHDS ack",
-		".", "snapshot VHDS:r/v1=2/r/a+r/b,r/v2=2/r/c+r/none", "<< VHDS r/v2(r/none)",
+		"< VHDS r/v1(r/b)", "> VHDS ack", ".", "> VHDS +r/none", "< VHDS ?r/none(r/none)",
+		"> VHDS ack", ".", "snapshot VHDS:r/v1=2/r/a+r/b,r/v2=1/r/c",
+		"<< VHDS r/v1(r/a,r/b)", "> VHDS ack", ".",
+		"snapshot VHDS:r/v1=2/r/a+r/b,r/v2=2/r/c+r/none", "<< VHDS r/v2(r/none)",
 		"> VHDS ack", ".", "snapshot VHDS:r/v2=2/r/c+r/none",
 		"<< VHDS ?r/a(r/a) ?r/b(r/b) -r/v1");
+}
+
+static void test_s103_by_domain(void **state)
+{
+	SCRIPT(VHDS_DELTA,
+		"snapshot VHDS:r/v1=1#a.org#*.b.org,r/v2=1#*.c.b.org#www.*,r/v3=1#*,q/w=1#a.org",
+		"> VHDS +r/a.org", "< VHDS r/v1(r/a.org)", "> VHDS ack", "> VHDS +r/x.b.org",
+		"< VHDS r/v1(r/x.b.org)", "> VHDS ack", "> VHDS +r/x.c.b.org +r/www.d",
+		"< VHDS r/v2(r/www.d,r/x.c.b.org)", "> VHDS ack", "> VHDS +r/other",
+		"< VHDS r/v3(r/other)", "> VHDS ack", "> VHDS +q/other +q/a.org",
+		"< VHDS ?q/other(q/other) q/w(q/a.org)", "> VHDS ack", ".",
+		/* a host moves to another virtual host; the one it had stays as it is */
+		"snapshot VHDS:r/v1=1#a.org#*.b.org,r/v2=1#*.c.b.org#www.*,r/v3=1#*,q/w=1#a.org,"
+		"r/v4=1#x.b.org",
+		"<< VHDS r/v4(r/x.b.org)", "> VHDS ack", ".");
+}
+
+static void test_s103_under_the_wildcard(void **state)
+{
+	SCRIPT(VHDS_DELTA, "snapshot VHDS:r/v1=1#a.org", "> VHDS", "< VHDS r/v1", "> VHDS ack",
+		"> VHDS +r/a.org", "< VHDS r/v1(r/a.org)", "> VHDS ack", ".", "> VHDS -r/a.org",
+		".", "snapshot VHDS:r/v1=2#a.org", "<< VHDS r/v1", ".");
+}
+
+static void test_s103_a_refused_virtual_host(void **state)
+{
+	SCRIPT(VHDS_DELTA, "snapshot VHDS:r/v1=1#a.org#b.org,r/v2=1#c.org", "> VHDS +r/a.org",
+		"< VHDS r/v1(r/a.org)", "> VHDS nack = NACK", ".", "> VHDS +r/c.org",
+		"< VHDS r/v2(r/c.org)", "> VHDS ack", ".",
+		"snapshot VHDS:r/v1=2#a.org,r/v2=1#c.org", "<< VHDS r/v1(r/a.org)", "> VHDS ack",
+		".",
+		/* nobody asks for it any more: it goes with its next change */
+		"> VHDS -r/a.org", ".", "snapshot VHDS:r/v1=3#a.org,r/v2=1#c.org", ".",
+		"snapshot VHDS:r/v2=1#c.org", "<< VHDS -r/v1", "> VHDS ack", ".");
 }
 
 static void test_s103_by_its_own_name(void **state)
@@ -215,6 +299,26 @@ static void test_s105_no_heartbeats_on_demand(void **state)
 {
 	SCRIPT(VHDS_DELTA, "snapshot VHDS:r/v=1!2000", "> VHDS +r/v", "< VHDS r/v", "> VHDS ack",
 		".", "at 1000", "<< VHDS r/v", ".");
+}
+
+static void test_what_is_on_its_way_when_the_client_lets_go(void **state)
+{
+	/* b reaches the client after it asked for everything again */
+	SCRIPT(CDS_DELTA, "snapshot CDS:a=1", "> CDS", "< CDS a", "> CDS ack", ".",
+		"snapshot CDS:a=1,b=1", "<< CDS b", "> CDS -*", ".", "snapshot CDS:a=1", ".",
+		"> CDS +*", "< CDS a -b", "> CDS ack", ".");
+	SCRIPT(RDS_DELTA, "snapshot RDS:a=1", "> RDS +a", "< RDS a", "> RDS -a", "snapshot EDS:x=1",
+		"> RDS +a", "< RDS -a", ".");
+	/* once it answered there is nothing to remember */
+	SCRIPT(RDS_DELTA, "snapshot RDS:a=1", "> RDS +a", "< RDS a", "> RDS -a", "> RDS ack",
+		"snapshot EDS:x=1", "> RDS +a", ".");
+}
+
+static void test_a_heartbeat_does_not_hide_a_refusal(void **state)
+{
+	SCRIPT(CDS_DELTA, "snapshot CDS:a=1!2000", "> CDS", "< CDS a", "> CDS ack", ".", "at 900",
+		"snapshot CDS:a=1!2000,bad=1,new=1", "<< CDS bad new", ".", "at 1000", "<< CDS ~a",
+		"> CDS late = NACK", ".", "> CDS ack", "<< CDS bad new", ".");
 }
 
 static void test_s80_one_outstanding_push(void **state)
@@ -258,7 +362,9 @@ int main(void)
 		cmocka_unit_test(test_s86_no_wildcard_for_the_others),
 		cmocka_unit_test(test_s88_initial_versions_under_a_wildcard),
 		cmocka_unit_test(test_s87_current_client_gets_an_empty_answer),
-		cmocka_unit_test(test_s88_named_ones_are_sent_again),
+		cmocka_unit_test(test_s88_what_a_client_comes_back_with),
+		cmocka_unit_test(test_s88_a_current_client_gets_no_resources),
+		cmocka_unit_test(test_s88_s101_a_cluster_that_still_waits),
 		cmocka_unit_test(test_s89_told_when_missing),
 		cmocka_unit_test(test_s89_silent_for_routes_and_extensions),
 		cmocka_unit_test(test_s90_subscribed_again_is_sent_again),
@@ -276,9 +382,14 @@ int main(void)
 		cmocka_unit_test(test_s101_endpoints_of_changed_clusters),
 		cmocka_unit_test(test_s102_secrets_of_changed_clusters_and_listeners),
 		cmocka_unit_test(test_s103_virtual_hosts_on_demand),
+		cmocka_unit_test(test_s103_by_domain),
+		cmocka_unit_test(test_s103_under_the_wildcard),
+		cmocka_unit_test(test_s103_a_refused_virtual_host),
 		cmocka_unit_test(test_s103_by_its_own_name),
 		cmocka_unit_test(test_s105_heartbeats),
 		cmocka_unit_test(test_s105_no_heartbeats_on_demand),
+		cmocka_unit_test(test_what_is_on_its_way_when_the_client_lets_go),
+		cmocka_unit_test(test_a_heartbeat_does_not_hide_a_refusal),
 		cmocka_unit_test(test_s80_one_outstanding_push),
 		cmocka_unit_test(test_s115_slow_clients_get_the_newest),
 		cmocka_unit_test(test_report_of_rejected_names),

@@ -3,10 +3,11 @@
  * Scripts of requests, snapshots and expected decisions for the protocol core. One line each:
  *   snapshot TYPE:name=value,... ...   what the group serves now; "none": nothing
  *       value: e1 an EDS cluster, e1>x one with service_name x, 1$x names secret x,
- *              1!2000 a TTL in ms, 1/x+y aliases x and y
+ *              1!2000 a TTL in ms, 1/x+y aliases x and y, 1#d#e domains d and e
  *   > TYPE WORD... [= EVENT]           a request; words:
  *       name  +name (delta: subscribe)  -name (delta: unsubscribe)
- *       name@value (delta: initial version of that content; "@?": somebody else's)
+ *       name@value (delta: initial version of that content; "@?": somebody else's; "@": the
+ *       version that came last for the name, on whatever stream)
  *       ack  nack  mismatch (NACK without error_detail)  repeat (ACK once more)
  *       late (NACK of the response before the last)
  *       stale (a nonce of another stream)  old (SotW: version of another stream)
@@ -15,6 +16,7 @@
  *       item: name  -name (removed)  [name] (wrapped)  ~name (heartbeat)  ?name (unresolved)
  *             name(alias,alias)
  *   .                                  nothing (more) to send now
+ *   again                              a new stream of the same method
  *   at MS                              time
  *   deadline MS                        when to ask again; -1: never
  */
@@ -35,7 +37,19 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
+#define SCRIPT_NAMES 64
+
+/* What a client remembers of a resource. */
+struct script_memory {
+	enum xds_type type;
+	char name[32];
+	struct version version;
+};
+
 struct script {
+	struct script_memory memories[SCRIPT_NAMES];
+	size_t memories_count;
+	struct xds_method method;
 	struct xds_settings settings;
 	struct xds_hub *hub;
 	struct xds_feed *feed;
@@ -86,6 +100,8 @@ static inline struct resource *script_resource(
 		body_string(&inner, 1, slice_of(mark + 1));
 		body_string(&body, 24, buf_slice(&inner));
 	}
+	for (mark = strchr(value, '#'); mark; mark = strchr(mark + 1, '#'))
+		body_string(&body, 2, (struct slice){mark + 1, strcspn(mark + 1, "#/!")});
 	body_string(&body, 28, slice_of(value));
 	mark = strchr(value, '!');
 	if (mark)
@@ -152,6 +168,21 @@ static inline void script_serve(struct script *script, const char *text)
 	fail_msg("line %zu, \"%s\": " format_, (script_)->line, (script_)->lines[(script_)->line], \
 		__VA_ARGS__)
 
+static inline struct version *script_memory_of(
+	struct script *script, enum xds_type type, struct slice name)
+{
+	struct script_memory *memory = script->memories;
+
+	for (size_t i = 0; i < script->memories_count; i++, memory++)
+		if (memory->type == type && slice_is(name, memory->name))
+			return &memory->version;
+	assert_true(script->memories_count < SCRIPT_NAMES && name.length < sizeof(memory->name));
+	script->memories_count++;
+	memory->type = type;
+	memcpy(memory->name, name.data, name.length);
+	return &memory->version;
+}
+
 static const char *const script_events[] = {
 	"REQUEST", "ACK", "NACK", "STALE", "REPEAT", "UNKNOWN_TYPE", "REFUSED"};
 
@@ -198,6 +229,9 @@ static inline void script_request(struct script *script, char *text)
 			versions[request.versions_count] = version_text(&resource->digest);
 			resource_unref(resource);
 			pairs[request.versions_count].name = slice_of(word);
+			if (!at[1])
+				versions[request.versions_count] =
+					*script_memory_of(script, row->type, slice_of(word));
 			pairs[request.versions_count].version =
 				at[1] == '?' ? SLICE("17")
 					     : slice_of(versions[request.versions_count].text);
@@ -251,6 +285,9 @@ static inline void script_expect(struct script *script, const char *expected)
 		enum xds_type type = response.answer->type;
 
 		script_describe(&response, &text);
+		for (size_t i = 0; i < response.answer->items_count; i++)
+			*script_memory_of(script, type, response.answer->items[i].name) =
+				xds_item_version(&response.answer->items[i]);
 		assert_int_equal(response.answer->is_delta, script->is_delta);
 		assert_string_not_equal(response.nonce, "");
 		assert_string_not_equal(response.nonce, script->nonces[type]); /* S.65 */
@@ -270,16 +307,23 @@ static inline void script_expect(struct script *script, const char *expected)
 static inline void script_begin(struct script *script, const char *path)
 {
 	struct rcstr *group = rcstr_new("g", 1);
-	struct xds_method method;
 
 	*script = (struct script){.settings = XDS_SETTINGS_DEFAULT};
-	assert_int_equal(xds_method_parse(slice_of(path), &method), 0);
+	assert_int_equal(xds_method_parse(slice_of(path), &script->method), 0);
 	script->hub = xds_hub_new(&script->settings);
 	script->feed = xds_feed_new(script->hub, group);
-	script->stream =
-		xds_stream_new(script->feed, method, xds_client_of(SLICE("envoy"), NULL, 0));
-	script->is_delta = method.form == XDS_DELTA;
+	script->stream = xds_stream_new(
+		script->feed, script->method, xds_client_of(SLICE("envoy"), NULL, 0));
+	script->is_delta = script->method.form == XDS_DELTA;
 	rcstr_unref(group);
+}
+
+static inline void script_reconnect(struct script *script)
+{
+	xds_stream_free(script->stream);
+	memset(script->nonces, 0, sizeof(script->nonces));
+	script->stream = xds_stream_new(
+		script->feed, script->method, xds_client_of(SLICE("envoy"), NULL, 0));
 }
 
 static inline void script_end(struct script *script)
@@ -301,6 +345,8 @@ static inline void script_play(struct script *script, const char *const *lines)
 			script_request(script, line + 2);
 		else if (line[0] == '<' || line[0] == '.')
 			script_expect(script, line);
+		else if (strcmp(line, "again") == 0)
+			script_reconnect(script);
 		else if (strncmp(line, "at ", 3) == 0)
 			script->now_ms = atoi(line + 3);
 		else if (strncmp(line, "deadline ", 9) != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a DiscoveryRequest does to one type of a stream. Used by the protocol core alone. */
-#ifndef XDSPUB_SERVE_XDS_SOTW_H
-#define XDSPUB_SERVE_XDS_SOTW_H
+#ifndef XDSPUB_SERVE_XDS_SOTW_REQUEST_H
+#define XDSPUB_SERVE_XDS_SOTW_REQUEST_H
 
 #include "serve/xds_core.h"
 
