@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-#define CAPACITY_FIRST 8
+#define CAPACITY_FIRST 4 /* many tables stay small: those of a layer */
 
 uint64_t hash_fnv1a(const void *data, size_t length)
 {

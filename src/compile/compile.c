@@ -295,9 +295,8 @@ static void set_layering(struct compiler *compiler, struct groups *groups)
 	struct hash_entry *slot;
 	size_t cursor = 0;
 
-	layering_free(compiler->layering);
-	compiler->layering = layering_new(
-		groups, (const char *const *)compiler->only_groups, compiler->only_groups_count);
+	compiler->layering = layering_new(groups, (const char *const *)compiler->only_groups,
+		compiler->only_groups_count, compiler->layering);
 	compiler->is_news = true;
 	while ((slot = hash_next(&compiler->units, &cursor)))
 		place_unit(compiler, slot->value);
@@ -564,7 +563,6 @@ static void finish_groups(struct compiler *compiler)
 		unsigned empty_types;
 		uint64_t lack;
 
-		group_finish(group);
 		empty_types = group_find_empty(group);
 		lack = group_find_lack(group);
 		if (empty_types != group->empty_types || lack != group->lack)

@@ -5,26 +5,18 @@
 
 #include "base/mem.h"
 
-struct group *group_new(
-	const struct groups_entry *entry, struct resource_set *const empty[XDS_TYPE_COUNT])
+struct group *group_new(const struct groups_entry *entry)
 {
 	struct group *group = xcalloc(1, sizeof(*group));
 
 	group->entry = entry;
 	group->name = rcstr_new(entry->name, strlen(entry->name));
 	group->layers = xcalloc(entry->layers_count, sizeof(*group->layers));
-	for (int i = 0; i < XDS_TYPE_COUNT; i++)
-		group->sets[i] = resource_set_ref(empty[i]);
 	return group;
 }
 
 void group_free(struct group *group)
 {
-	for (int i = 0; i < XDS_TYPE_COUNT; i++) {
-		if (group->builders[i])
-			resource_set_unref(resource_set_finish(group->builders[i]));
-		resource_set_unref(group->sets[i]);
-	}
 	snapshot_unref(group->candidate);
 	rcstr_unref(group->name);
 	free(group->layers);
@@ -47,39 +39,9 @@ struct unit_item *group_find(const struct group *group, enum xds_type type, stru
 	return NULL;
 }
 
-void group_update(struct group *group, enum xds_type type, struct slice name)
+struct resource_set *group_set(const struct group *group, enum xds_type type)
 {
-	size_t layer;
-	struct unit_item *item = group_find(group, type, name, group->layers_count, &layer);
-	struct resource *wanted = item && !item->is_delete ? item->resource : NULL;
-
-	if (!group->builders[type]) {
-		if (resource_set_find(group->sets[type], name) == wanted)
-			return;
-		group->builders[type] = resource_set_edit(group->sets[type]);
-	}
-	if (wanted)
-		resource_set_put(group->builders[type], wanted);
-	else
-		resource_set_remove(group->builders[type], name);
-}
-
-bool group_finish(struct group *group)
-{
-	bool is_changed = false;
-
-	for (int i = 0; i < XDS_TYPE_COUNT; i++) {
-		struct resource_set *set;
-
-		if (!group->builders[i])
-			continue;
-		set = resource_set_finish(group->builders[i]);
-		group->builders[i] = NULL;
-		is_changed = is_changed || set != group->sets[i];
-		resource_set_unref(group->sets[i]);
-		group->sets[i] = set;
-	}
-	return is_changed;
+	return group->stack->sets[type];
 }
 
 unsigned group_find_empty(const struct group *group)
@@ -88,7 +50,8 @@ unsigned group_find_empty(const struct group *group)
 
 	for (int i = 0; i < XDS_TYPE_COUNT; i++) {
 		if (xds_type_row((enum xds_type)i)->must_not_be_empty &&
-			!group->entry->allow_empty && resource_set_count(group->sets[i]) == 0)
+			!group->entry->allow_empty &&
+			resource_set_count(group_set(group, (enum xds_type)i)) == 0)
 			types |= 1u << i;
 	}
 	return types;
@@ -99,7 +62,7 @@ uint64_t group_find_lack(const struct group *group)
 	uint64_t lack = 0;
 
 	for (int i = 0; i < XDS_TYPE_COUNT; i++) {
-		size_t count = resource_set_count(group->sets[i]),
+		size_t count = resource_set_count(group_set(group, (enum xds_type)i)),
 		       floor = group->entry->at_least[i];
 
 		lack = lack * 1000003 + (count < floor ? floor - count : 0);
@@ -113,11 +76,11 @@ struct snapshot *group_snapshot(struct group *group, struct rcstr *source, int64
 	bool is_same = group->candidate != NULL;
 
 	for (int i = 0; i < XDS_TYPE_COUNT && is_same; i++)
-		is_same = group->candidate->sets[i] == group->sets[i];
+		is_same = group->candidate->sets[i] == group_set(group, (enum xds_type)i);
 	if (is_same)
 		return group->candidate;
 	for (int i = 0; i < XDS_TYPE_COUNT; i++)
-		sets[i] = resource_set_ref(group->sets[i]);
+		sets[i] = resource_set_ref(group_set(group, (enum xds_type)i));
 	snapshot_unref(group->candidate);
 	group->candidate = snapshot_new(group->name, sets, false, source, now_wall_ms);
 	return group->candidate;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A group's candidate sets: for each type and name the resource of the last of its layers that says
- * something about it. They follow the tree whether or not the group is held back. Threads: build.
+ * A group of groups.yaml that is built, with the stack of its layers. Its candidate follows the
+ * tree whether or not the group is held back. Threads: build.
  */
 #ifndef XDSPUB_COMPILE_GROUP_H
 #define XDSPUB_COMPILE_GROUP_H
 
 #include "compile/groups.h"
-#include "compile/layer.h"
+#include "compile/stack.h"
 #include "snapshot/snapshot.h"
 
 struct group {
@@ -15,8 +15,7 @@ struct group {
 	struct rcstr *name;
 	struct layer **layers; /* in order: later ones win */
 	size_t layers_count;
-	struct resource_set *sets[XDS_TYPE_COUNT];
-	struct resource_set_builder *builders[XDS_TYPE_COUNT]; /* NULL: nothing changed yet */
+	struct stack *stack;	    /* of these layers */
 	struct snapshot *candidate; /* of the sets when it was last wanted; NULL: none yet */
 	unsigned empty_types;	    /* bits of types that should not be empty and are */
 	uint64_t lack;		    /* see group_find_lack */
@@ -26,19 +25,15 @@ struct group {
 	char *held_reason;
 };
 
-/* `empty` are sets without resources, one per type, that groups may share. */
-struct group *group_new(
-	const struct groups_entry *entry, struct resource_set *const empty[XDS_TYPE_COUNT]);
+struct group *group_new(const struct groups_entry *entry);
 void group_free(struct group *group);
 
 /* The item that decides, NULL when no layer says anything; `from` is the number of layers to look
  * at, from the first (all: layers_count). *ret_layer is its layer's index. */
 struct unit_item *group_find(const struct group *group, enum xds_type type, struct slice name,
 	size_t from, size_t *ret_layer);
-/* Something about this name changed in one of the layers. */
-void group_update(struct group *group, enum xds_type type, struct slice name);
-/* Makes the new sets of all updates. True when a set changed. */
-bool group_finish(struct group *group);
+/* What the group should serve. Borrowed. */
+struct resource_set *group_set(const struct group *group, enum xds_type type);
 /* Types of the sets that must not be empty and are, as bits. */
 unsigned group_find_empty(const struct group *group);
 /* 0: no set is short of at_least; else a number that tells how short which sets are. */

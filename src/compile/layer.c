@@ -25,6 +25,7 @@ void layer_free(struct layer *layer)
 		hash_fini(&layer->conflicts[i]);
 	}
 	free(layer->groups);
+	free(layer->stacks);
 	free(layer);
 }
 

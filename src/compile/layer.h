@@ -10,6 +10,7 @@
 #include "compile/unit.h"
 
 struct group;
+struct stack;
 
 struct layer {
 	struct slice path;		   /* borrowed from groups.yaml's reading; "" is the root */
@@ -18,8 +19,11 @@ struct layer {
 	struct hash conflicts[XDS_TYPE_COUNT];
 	struct group **groups; /* that are built and take this layer */
 	size_t groups_count, groups_capacity;
+	struct stack **stacks; /* of these groups, that end with this layer */
+	size_t stacks_count, stacks_capacity;
 	size_t units_count;
 	bool is_there; /* the folder exists */
+	size_t turn;   /* the last one of layering.turns that looked at it */
 
 	/* of the last report */
 	size_t errors, warnings;

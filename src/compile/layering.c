@@ -33,42 +33,45 @@ static struct layer *find_or_add_layer(struct layering *layering, struct slice p
 	return layer;
 }
 
-struct layering *layering_new(struct groups *groups, const char *const *names, size_t names_count)
+static void add_group(struct layering *layering, const struct groups_entry *entry, bool is_built)
+{
+	struct group *group = NULL;
+
+	if (is_built) {
+		group = group_new(entry);
+		group->stack = layering->stacks.root;
+		layering->built[layering->built_count++] = group;
+	}
+	for (size_t i = 0; i < entry->layers_count; i++) {
+		struct layer *layer = find_or_add_layer(layering, entry->layers[i].path);
+
+		if (!group)
+			continue;
+		group->layers[group->layers_count++] = layer;
+		group->stack = stacks_push(&layering->stacks, group->stack, layer);
+		array_reserve(layer->groups, layer->groups_capacity, layer->groups_count + 1);
+		layer->groups[layer->groups_count++] = group;
+	}
+}
+
+struct layering *layering_new(struct groups *groups, const char *const *names, size_t names_count,
+	struct layering *former)
 {
 	struct layering *layering = xcalloc(1, sizeof(*layering));
-	struct resource_set *empty[XDS_TYPE_COUNT];
 	size_t layers = 0;
 
-	for (int i = 0; i < XDS_TYPE_COUNT; i++)
-		empty[i] = resource_set_empty((enum xds_type)i);
 	layering->groups = groups;
+	layering->former = former;
 	hash_init(&layering->layers_by_path);
 	hash_init(&layering->idle);
+	stacks_init(&layering->stacks, former ? &former->stacks : NULL);
 	for (size_t i = 0; i < groups->count; i++)
 		layers += groups->entries[i].layers_count;
 	layering->layers = xcalloc(layers, sizeof(struct layer *));
 	layering->built = xcalloc(groups->count, sizeof(struct group *));
-	for (size_t i = 0; i < groups->count; i++) {
-		const struct groups_entry *entry = &groups->entries[i];
-		struct group *group = NULL;
-
-		if (is_wanted(entry->name, names, names_count)) {
-			group = group_new(entry, empty);
-			layering->built[layering->built_count++] = group;
-		}
-		for (size_t k = 0; k < entry->layers_count; k++) {
-			struct layer *layer = find_or_add_layer(layering, entry->layers[k].path);
-
-			if (!group)
-				continue;
-			group->layers[group->layers_count++] = layer;
-			array_reserve(
-				layer->groups, layer->groups_capacity, layer->groups_count + 1);
-			layer->groups[layer->groups_count++] = group;
-		}
-	}
-	for (int i = 0; i < XDS_TYPE_COUNT; i++)
-		resource_set_unref(empty[i]);
+	for (size_t i = 0; i < groups->count; i++)
+		add_group(layering, &groups->entries[i],
+			is_wanted(groups->entries[i].name, names, names_count));
 	return layering;
 }
 
@@ -76,8 +79,10 @@ void layering_free(struct layering *layering)
 {
 	if (!layering)
 		return;
+	layering_free(layering->former);
 	for (size_t i = 0; i < layering->built_count; i++)
 		group_free(layering->built[i]);
+	stacks_fini(&layering->stacks);
 	for (size_t i = 0; i < layering->layers_count; i++)
 		layer_free(layering->layers[i]);
 	hash_fini(&layering->layers_by_path);
@@ -146,62 +151,109 @@ bool layering_remove_items(struct layering *layering, struct unit *unit)
 	return is_conflict;
 }
 
-/* Whether in no group of its layer there is something below that it could delete. */
+/* Whether in no stack of its layer there is something below that it could delete. */
 static bool find_idle(const struct layer *layer, const struct unit_item *item)
 {
-	for (size_t i = 0; i < layer->groups_count; i++) {
-		const struct group *group = layer->groups[i];
-		const struct unit_item *below;
-		size_t index = 0, found;
+	for (size_t i = 0; i < layer->stacks_count; i++) {
+		const struct unit_item *below = stack_find(
+			layer->stacks[i]->parent, item->resource->type, item->resource->name);
 
-		while (group->layers[index] != layer)
-			index++;
-		below = group_find(
-			group, item->resource->type, item->resource->name, index, &found);
 		if (below && !below->is_delete)
 			return false;
 	}
 	return true;
 }
 
-static bool update_idle(
-	struct layering *layering, const struct group *group, const struct resource *key)
+/* The deletions of one name in a layer. */
+static bool update_idle(struct layering *layering, struct layer *layer, const struct resource *key)
+{
+	struct unit_item *item = layer_find(layer, key->type, key->name);
+	bool is_changed = false;
+
+	for (; item; item = item->next_same) {
+		bool is_idle = item->is_delete && find_idle(layer, item);
+
+		if (is_idle == item->is_idle)
+			continue;
+		item->is_idle = is_idle;
+		is_changed = true;
+		if (is_idle)
+			hash_put(&layering->idle, idle_key(item), item);
+		else
+			hash_remove(&layering->idle, idle_key(item));
+	}
+	return is_changed;
+}
+
+/* All that stand on a layer may have something to delete now, or nothing any more. */
+static bool update_idle_above(struct layering *layering, const struct layer *layer,
+	const struct resource *key, size_t turn)
 {
 	bool is_changed = false;
 
-	for (size_t i = 0; i < group->layers_count; i++) {
-		struct unit_item *item = layer_find(group->layers[i], key->type, key->name);
+	for (size_t i = 0; i < layer->stacks_count; i++) {
+		struct stack *top = layer->stacks[i];
 
-		for (; item; item = item->next_same) {
-			bool is_idle = item->is_delete && find_idle(group->layers[i], item);
-
-			if (is_idle == item->is_idle)
+		for (struct stack *stack = top; stack; stack = stack_next(top, stack)) {
+			if (stack->layer->turn == turn)
 				continue;
-			item->is_idle = is_idle;
-			is_changed = true;
-			if (is_idle)
-				hash_put(&layering->idle, idle_key(item), item);
-			else
-				hash_remove(&layering->idle, idle_key(item));
+			stack->layer->turn = turn;
+			is_changed |= update_idle(layering, stack->layer, key);
 		}
 	}
 	return is_changed;
 }
 
+static struct stack *find_former_stack(void *ctx, const struct stack *stack)
+{
+	const struct layering *former = ctx;
+	struct layer *layer;
+	struct stack *below;
+
+	/* Parents come first, so theirs are known. */
+	below = stack->parent->layer ? stack->parent->former : former->stacks.root;
+	layer = hash_get(&former->layers_by_path, stack->layer->path);
+	return below && layer ? stacks_find(&former->stacks, below, layer) : NULL;
+}
+
+/* A group whose sets are the same keeps its snapshot. */
+static void keep_candidates(struct layering *layering, struct layering *former)
+{
+	struct hash names;
+
+	hash_init(&names);
+	for (size_t i = 0; i < former->built_count; i++)
+		hash_put(&names, slice_of(former->built[i]->name->text), former->built[i]);
+	for (size_t i = 0; i < layering->built_count; i++) {
+		struct group *group = layering->built[i];
+		struct group *before = hash_get(&names, slice_of(group->name->text));
+
+		if (before)
+			group->candidate = TAKE(before->candidate);
+	}
+	hash_fini(&names);
+}
+
 bool layering_update(struct layering *layering)
 {
+	struct layering *former = layering->former;
 	bool is_changed = false;
 
 	for (size_t i = 0; i < layering->keys_count; i++) {
 		const struct layering_key *key = &layering->keys[i];
 
-		for (size_t k = 0; k < key->layer->groups_count; k++) {
-			struct group *group = key->layer->groups[k];
-
-			group_update(group, key->resource->type, key->resource->name);
-			if (layering->deletes_count)
-				is_changed |= update_idle(layering, group, key->resource);
-		}
+		/* A fresh stack is made of whole layers. */
+		for (size_t k = 0; !layering->stacks.are_fresh && k < key->layer->stacks_count; k++)
+			stack_update(
+				key->layer->stacks[k], key->resource->type, key->resource->name);
+		if (layering->deletes_count)
+			is_changed |= update_idle_above(
+				layering, key->layer, key->resource, ++layering->turns);
+	}
+	stacks_finish(&layering->stacks, former ? find_former_stack : NULL, former);
+	if (former) {
+		keep_candidates(layering, former);
+		layering_free(TAKE(layering->former));
 	}
 	layering->keys_count = 0;
 	if (layering->keys_capacity > 65536) {

@@ -13,16 +13,23 @@ struct layering {
 	struct layer **layers;
 	size_t layers_count;
 	struct hash layers_by_path;
+	struct stacks stacks; /* of the groups to build */
 	struct group **built; /* the groups to build, in the order of groups.yaml */
 	size_t built_count;
 	size_t deletes_count; /* deletions in all layers */
+	size_t turns;	      /* of looking for those that delete nothing */
 	struct hash idle;     /* deletions that delete nothing; by their resource's address */
 	struct layering_key *keys;
 	size_t keys_count, keys_capacity;
+	/* Until the first update: the reading before, whose sets and snapshots stay where nothing
+	 * differs. */
+	struct layering *former;
 };
 
-/* Takes over `groups`. Builds only the groups named, or all (names NULL). */
-struct layering *layering_new(struct groups *groups, const char *const *names, size_t names_count);
+/* Takes over `groups` and `former` (NULL: none). Builds only the groups named, or all (names
+ * NULL). */
+struct layering *layering_new(struct groups *groups, const char *const *names, size_t names_count,
+	struct layering *former);
 void layering_free(struct layering *layering); /* NULL is fine */
 
 /* The layer a path belongs to: that of the nearest folder above it, or NULL. */

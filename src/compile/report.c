@@ -250,11 +250,13 @@ static void report_empty(struct report *report, struct group *group)
 	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
 		const struct xds_type_row *row = xds_type_row((enum xds_type)type);
 
-		if (resource_set_count(group->sets[type]) < group->entry->at_least[type]) {
+		size_t count = resource_set_count(group_set(group, (enum xds_type)type));
+
+		if (count < group->entry->at_least[type]) {
 			charge_group(report, group, group->entry->at_least_at, "too-few",
 				"group \"%s\" has %zu %s where at_least says %u",
-				group->entry->name, resource_set_count(group->sets[type]),
-				row->folder, group->entry->at_least[type]);
+				group->entry->name, count, row->folder,
+				group->entry->at_least[type]);
 			continue;
 		}
 		if (!(group->empty_types & 1u << type))

@@ -21,7 +21,10 @@ struct resource_set {
 	size_t count;
 	uint64_t bytes;
 	struct version version;
-	struct bucket *buckets[VERSION_BUCKETS]; /* NULL: empty */
+	/* Most sets of a fleet are small: only buckets with something in them are here, in order.
+	 */
+	uint64_t used[VERSION_BUCKETS / 64];
+	struct bucket *buckets[];
 };
 
 /* A bucket while it is being changed. */
@@ -52,6 +55,19 @@ static void bucket_unref(struct bucket *bucket)
 	for (uint32_t i = 0; i < bucket->count; i++)
 		resource_unref(bucket->resources[i]);
 	free(bucket);
+}
+
+/* NULL: empty. */
+static struct bucket *bucket_of(const struct resource_set *set, unsigned index)
+{
+	unsigned word = index / 64, place = 0;
+	uint64_t bit = (uint64_t)1 << index % 64;
+
+	if (!(set->used[word] & bit))
+		return NULL;
+	for (unsigned i = 0; i < word; i++)
+		place += (unsigned)__builtin_popcountll(set->used[i]);
+	return set->buckets[place + (unsigned)__builtin_popcountll(set->used[word] & (bit - 1))];
 }
 
 /* Takes over the references in `resources`; NULL when there are none. */
@@ -100,34 +116,41 @@ static size_t find_place(
 	return low;
 }
 
-static void summarize(struct resource_set *set)
+/* Takes over the references to the buckets. */
+static struct resource_set *set_new(
+	enum xds_type type, struct bucket *const buckets[VERSION_BUCKETS])
 {
-	struct digest digests[VERSION_BUCKETS];
+	struct digest digests[VERSION_BUCKETS], digest;
 	bool used[VERSION_BUCKETS];
-	struct digest digest;
+	struct resource_set *set;
+	size_t count = 0;
 
-	set->count = 0;
-	set->bytes = 0;
+	for (unsigned i = 0; i < VERSION_BUCKETS; i++)
+		count += buckets[i] != NULL;
+	set = xcalloc(1, sizeof(*set) + count * sizeof(set->buckets[0]));
+	atomic_init(&set->references, 1);
+	set->type = type;
+	count = 0;
 	for (unsigned i = 0; i < VERSION_BUCKETS; i++) {
-		used[i] = set->buckets[i] != NULL;
+		used[i] = buckets[i] != NULL;
 		if (!used[i])
 			continue;
-		digests[i] = set->buckets[i]->digest;
-		set->count += set->buckets[i]->count;
-		set->bytes += set->buckets[i]->bytes;
+		set->used[i / 64] |= (uint64_t)1 << i % 64;
+		set->buckets[count++] = buckets[i];
+		digests[i] = buckets[i]->digest;
+		set->count += buckets[i]->count;
+		set->bytes += buckets[i]->bytes;
 	}
-	digest = version_set_digest(set->type, digests, used);
+	digest = version_set_digest(type, digests, used);
 	set->version = version_text(&digest);
+	return set;
 }
 
 struct resource_set *resource_set_empty(enum xds_type type)
 {
-	struct resource_set *set = xcalloc(1, sizeof(*set));
+	struct bucket *const buckets[VERSION_BUCKETS] = {NULL};
 
-	atomic_init(&set->references, 1);
-	set->type = type;
-	summarize(set);
-	return set;
+	return set_new(type, buckets);
 }
 
 struct resource_set *resource_set_ref(struct resource_set *set)
@@ -141,7 +164,7 @@ void resource_set_unref(struct resource_set *set)
 	if (!set || atomic_fetch_sub_explicit(&set->references, 1, memory_order_acq_rel) != 1)
 		return;
 	for (unsigned i = 0; i < VERSION_BUCKETS; i++)
-		bucket_unref(set->buckets[i]);
+		bucket_unref(bucket_of(set, i));
 	free(set);
 }
 
@@ -168,7 +191,7 @@ const struct version *resource_set_version(const struct resource_set *set)
 struct resource *resource_set_find_in(
 	const struct resource_set *set, unsigned index, struct slice name)
 {
-	const struct bucket *bucket = set->buckets[index];
+	const struct bucket *bucket = bucket_of(set, index);
 	bool is_there;
 	size_t place;
 
@@ -186,7 +209,7 @@ struct resource *resource_set_find(const struct resource_set *set, struct slice 
 struct resource *const *resource_set_bucket(
 	const struct resource_set *set, unsigned index, size_t *ret_count)
 {
-	const struct bucket *bucket = set->buckets[index];
+	const struct bucket *bucket = bucket_of(set, index);
 
 	*ret_count = bucket ? bucket->count : 0;
 	return bucket ? bucket->resources : NULL;
@@ -198,13 +221,14 @@ uint64_t resource_set_stamp(const struct resource_set *set, unsigned first, unsi
 
 	assert(first + count <= VERSION_BUCKETS);
 	for (unsigned i = first; i < first + count; i++) {
+		const struct bucket *bucket = bucket_of(set, i);
 		uint64_t word = i;
 
-		if (!set->buckets[i])
+		if (!bucket)
 			continue;
 		/* The digests are as good as random: any odd factor keeps them apart. */
 		stamp = (stamp ^ word) * 0xd1342543de82ef95u;
-		memcpy(&word, set->buckets[i]->digest.bytes, sizeof(word));
+		memcpy(&word, bucket->digest.bytes, sizeof(word));
 		stamp = (stamp ^ word) * 0xd1342543de82ef95u;
 	}
 	return stamp ? stamp : 1;
@@ -216,10 +240,12 @@ struct resource *resource_set_next(const struct resource_set *set, uint64_t *cur
 	uint64_t bucket = *cursor >> 32, index = *cursor & UINT32_MAX;
 
 	for (; bucket < VERSION_BUCKETS; bucket++, index = 0) {
-		if (!set->buckets[bucket] || index >= set->buckets[bucket]->count)
+		const struct bucket *here = bucket_of(set, (unsigned)bucket);
+
+		if (!here || index >= here->count)
 			continue;
 		*cursor = bucket << 32 | (index + 1);
-		return set->buckets[bucket]->resources[index];
+		return here->resources[index];
 	}
 	*cursor = bucket << 32;
 	return NULL;
@@ -257,9 +283,9 @@ struct resource **resource_set_sorted_from(const struct resource_set *set,
 	size_t fresh_count = 0, next = 0, count = 0;
 
 	for (unsigned i = 0; i < VERSION_BUCKETS; i++) {
-		const struct bucket *bucket = set->buckets[i];
+		const struct bucket *bucket = bucket_of(set, i);
 
-		if (!bucket || bucket == old_set->buckets[i])
+		if (!bucket || bucket == bucket_of(old_set, i))
 			continue;
 		memcpy(fresh + fresh_count, bucket->resources,
 			bucket->count * sizeof(struct resource *));
@@ -271,7 +297,7 @@ struct resource **resource_set_sorted_from(const struct resource_set *set,
 		struct resource *resource = old_sorted[i];
 		unsigned bucket = version_bucket(resource->name);
 
-		if (set->buckets[bucket] != old_set->buckets[bucket])
+		if (bucket_of(set, bucket) != bucket_of(old_set, bucket))
 			continue;
 		while (next < fresh_count && slice_compare(fresh[next]->name, resource->name) < 0)
 			sorted[count++] = fresh[next++];
@@ -296,7 +322,7 @@ struct resource_set_builder *resource_set_edit(struct resource_set *base)
 static struct draft *draft_of(struct resource_set_builder *builder, unsigned index)
 {
 	struct draft *draft = &builder->drafts[index];
-	const struct bucket *bucket = builder->base->buckets[index];
+	const struct bucket *bucket = bucket_of(builder->base, index);
 
 	if (draft->is_touched)
 		return draft;
@@ -361,37 +387,69 @@ static bool draft_is_base(const struct draft *draft, const struct bucket *bucket
 
 struct resource_set *resource_set_finish(struct resource_set_builder *builder)
 {
-	struct resource_set *base = builder->base, *set = NULL;
+	struct resource_set *base = builder->base, *set = base;
+	struct bucket *buckets[VERSION_BUCKETS];
+	bool is_changed = false;
 
 	for (unsigned i = 0; i < VERSION_BUCKETS; i++) {
 		struct draft *draft = &builder->drafts[i];
 
-		if (!draft->is_touched)
+		buckets[i] = bucket_of(base, i);
+		if (!draft->is_touched) {
+			bucket_ref(buckets[i]);
 			continue;
-		if (draft_is_base(draft, base->buckets[i])) {
+		}
+		if (draft_is_base(draft, buckets[i])) {
+			bucket_ref(buckets[i]);
 			for (size_t k = 0; k < draft->count; k++)
 				resource_unref(draft->resources[k]);
 		} else {
-			if (!set) {
-				set = xcalloc(1, sizeof(*set));
-				atomic_init(&set->references, 1);
-				set->type = base->type;
-				for (unsigned k = 0; k < VERSION_BUCKETS; k++)
-					set->buckets[k] = bucket_ref(base->buckets[k]);
-			}
-			bucket_unref(set->buckets[i]);
-			set->buckets[i] = bucket_new(draft->resources, draft->count);
+			buckets[i] = bucket_new(draft->resources, draft->count);
+			is_changed = true;
 		}
 		free(draft->resources);
 	}
-	if (set) {
-		summarize(set);
+	if (is_changed) {
+		set = set_new(base->type, buckets);
 		resource_set_unref(base);
-	} else {
-		set = base; /* the builder's reference becomes the caller's */
+	} else { /* the builder's reference to its base becomes the caller's */
+		for (unsigned i = 0; i < VERSION_BUCKETS; i++)
+			bucket_unref(buckets[i]);
 	}
 	free(builder);
 	return set;
+}
+
+static bool bucket_same(const struct bucket *a, const struct bucket *b)
+{
+	if (a == b)
+		return true;
+	return a && b && a->count == b->count && digest_equal(&a->digest, &b->digest) &&
+	       memcmp(a->resources, b->resources, a->count * sizeof(a->resources[0])) == 0;
+}
+
+struct resource_set *resource_set_share(struct resource_set *set, struct resource_set *like)
+{
+	bool is_same = true;
+
+	assert(set->type == like->type);
+	if (set == like)
+		return set;
+	for (unsigned i = 0, place = 0; i < VERSION_BUCKETS; i++) {
+		struct bucket *own = bucket_of(set, i), *other = bucket_of(like, i);
+
+		if (!bucket_same(own, other)) {
+			is_same = false;
+		} else if (own != other) {
+			bucket_unref(own);
+			set->buckets[place] = bucket_ref(other);
+		}
+		place += own != NULL;
+	}
+	if (!is_same)
+		return set;
+	resource_set_unref(set);
+	return resource_set_ref(like);
 }
 
 static int diff_buckets(const struct bucket *old_bucket, const struct bucket *new_bucket,
@@ -435,8 +493,8 @@ int resource_set_diff(const struct resource_set *old_set, const struct resource_
 
 	assert(old_set->type == new_set->type);
 	for (unsigned i = 0; i < VERSION_BUCKETS && !error; i++) {
-		const struct bucket *old_bucket = old_set->buckets[i];
-		const struct bucket *new_bucket = new_set->buckets[i];
+		const struct bucket *old_bucket = bucket_of(old_set, i);
+		const struct bucket *new_bucket = bucket_of(new_set, i);
 
 		if (old_bucket == new_bucket)
 			continue;

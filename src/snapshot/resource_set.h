@@ -49,6 +49,11 @@ bool resource_set_remove(struct resource_set_builder *builder, struct slice name
  * no resource object was replaced. */
 struct resource_set *resource_set_finish(struct resource_set_builder *builder);
 
+/* For a set that nobody else has seen yet: takes the buckets of `like` that hold the very same
+ * resources instead of its own. Consumes `set`; returns a reference to `like` itself when nothing
+ * differs. */
+struct resource_set *resource_set_share(struct resource_set *set, struct resource_set *like);
+
 /* Each name whose digest differs: old or new is NULL when added or removed. Shared buckets are
  * skipped. Non-zero from the callback stops and is returned. */
 typedef int (*resource_set_diff_cb)(

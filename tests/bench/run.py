@@ -62,7 +62,11 @@ def rest_figures(_folder, figures):
     run(program("bench_rest"), figures)
 
 
-GROUPS = {"compile": compile_figures, "publish": publish_figures, "edit": edit_figures,
+def fleet_figures(_folder, figures):
+    run(script("fleet.py"), figures)
+
+
+GROUPS = {"fleet": fleet_figures, "compile": compile_figures, "publish": publish_figures, "edit": edit_figures,
           "rest": rest_figures}
 
 

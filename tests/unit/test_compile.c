@@ -675,6 +675,55 @@ static void a_floor_holds(void **state)
 	close_tree(&f);
 }
 
+static struct resource_set *set_of(const struct fixture *f, const char *name, enum xds_type type)
+{
+	assert_non_null(group(f, name)->target);
+	return group(f, name)->target->sets[type];
+}
+
+static void groups_share_sets(void **state)
+{
+	struct snapshot *before;
+	struct fixture f;
+
+	open_tree(&f, *state);
+	scratch_write(&f.scratch, "groups.yaml", groups_each);
+	scratch_write(&f.scratch, "common/clusters/c.yaml", "- name: a\n- name: b\n");
+	scratch_write(&f.scratch, "cars/red/listeners/l.yaml", "name: red\n");
+	scratch_write(&f.scratch, "cars/blue/listeners/l.yaml", "name: blue\n");
+	scratch_write(&f.scratch, "cars/gold/clusters/c.yaml", "name: own\n");
+	scratch_write(&f.scratch, "cars/gold/listeners/l.yaml", "name: gold\n");
+	run(&f);
+	assert_string_equal(diags(&f), "");
+	assert_ptr_equal(set_of(&f, "car-red", XDS_CDS), set_of(&f, "car-blue", XDS_CDS));
+	assert_ptr_equal(set_of(&f, "car-red", XDS_EDS), set_of(&f, "car-gold", XDS_EDS));
+	assert_int_equal(resource_set_count(set_of(&f, "car-gold", XDS_CDS)), 3);
+
+	/* So they do after an edit of what is shared, and when one stops having its own. */
+	scratch_write(&f.scratch, "common/clusters/c.yaml", "- name: a\n- name: d\n");
+	run(&f);
+	assert_int_equal(f.build->resources_encoded, 2);
+	assert_ptr_equal(set_of(&f, "car-red", XDS_CDS), set_of(&f, "car-blue", XDS_CDS));
+	assert_non_null(find(&f, "car-gold", XDS_CDS, "d"));
+	assert_null(find(&f, "car-gold", XDS_CDS, "b"));
+	scratch_write(&f.scratch, "cars/gold/clusters/c.yaml", "# none\n");
+	run(&f);
+	assert_ptr_equal(set_of(&f, "car-red", XDS_CDS), set_of(&f, "car-gold", XDS_CDS));
+	scratch_write(&f.scratch, "cars/gold/clusters/c.yaml", "name: own\n");
+	run(&f);
+	assert_non_null(find(&f, "car-gold", XDS_CDS, "own"));
+	assert_null(find(&f, "car-red", XDS_CDS, "own"));
+
+	/* Another reading of groups.yaml keeps everything that stays the same. */
+	before = snapshot_ref(group(&f, "car-gold")->target);
+	scratch_write(&f.scratch, "cars/new/listeners/l.yaml", "name: new\n");
+	run(&f);
+	assert_ptr_equal(before, group(&f, "car-gold")->target);
+	assert_ptr_equal(set_of(&f, "car-new", XDS_CDS), set_of(&f, "car-red", XDS_CDS));
+	snapshot_unref(before);
+	close_tree(&f);
+}
+
 /* --- !include ------------------------------------------------------------------------------ */
 
 static void an_included_file_rebuilds_what_includes_it(void **state)
@@ -796,6 +845,7 @@ int main(void)
 		cmocka_unit_test(includes_have_limits),
 		cmocka_unit_test(groups_follow_folders),
 		cmocka_unit_test(a_floor_holds),
+		cmocka_unit_test(groups_share_sets),
 		cmocka_unit_test(test_reads_only_what_changed),
 		cmocka_unit_test(test_error_holds_and_repair_releases),
 		cmocka_unit_test(test_unreadable_is_no_removal),

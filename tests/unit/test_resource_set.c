@@ -241,6 +241,45 @@ static int stop_at_once(void *ctx, struct resource *old_resource, struct resourc
 	return 7;
 }
 
+static void test_share_takes_what_is_the_same(void **state)
+{
+	struct resource_set *empty = resource_set_empty(XDS_EDS), *a, *b;
+	struct resource *same = make("same", "1"), *more = make("more", "2");
+	struct resource *again = make("same", "1");
+	struct resource_set_builder *builder = resource_set_edit(empty);
+
+	(void)state;
+	resource_set_put(builder, same);
+	a = resource_set_finish(builder);
+	/* The same resources: the same set. */
+	builder = resource_set_edit(empty);
+	resource_set_put(builder, same);
+	b = resource_set_share(resource_set_finish(builder), a);
+	assert_ptr_equal(a, b);
+	assert_ptr_equal(resource_set_share(b, a), a);
+	/* More of them: a set of its own. */
+	builder = resource_set_edit(empty);
+	resource_set_put(builder, more);
+	resource_set_unref(b);
+	b = resource_set_finish(builder);
+	assert_ptr_equal(resource_set_share(b, a), b);
+	assert_ptr_equal(resource_set_find(b, SLICE("more")), more);
+	assert_null(resource_set_find(b, SLICE("same")));
+	resource_set_unref(b);
+	/* Equal content in another object is not the same: it may come from another place. */
+	builder = resource_set_edit(empty);
+	resource_set_put(builder, again);
+	b = resource_set_finish(builder);
+	assert_ptr_equal(resource_set_share(b, a), b);
+	assert_ptr_equal(resource_set_find(b, SLICE("same")), again);
+	resource_set_unref(a);
+	resource_set_unref(b);
+	resource_set_unref(empty);
+	resource_unref(same);
+	resource_unref(more);
+	resource_unref(again);
+}
+
 static void test_diff_stops(void **state)
 {
 	struct resource_set *a = build(100, "x"), *b = build(100, "y");
@@ -288,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_one_change),
 		cmocka_unit_test(test_add_and_remove),
 		cmocka_unit_test(test_no_change_is_the_same_set),
+		cmocka_unit_test(test_share_takes_what_is_the_same),
 		cmocka_unit_test(test_diff_stops),
 		cmocka_unit_test(test_sorted_from_an_older_set),
 		cmocka_unit_test(test_resource_keeps_its_parts),

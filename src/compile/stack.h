@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The layers of a group, from the first one on: for each type and name the resource of the last
+ * layer that says something about it. Stacks form a tree, since groups share their first layers,
+ * and so do their sets: a layer that says nothing about a type has the very set below it, and one
+ * that says a little shares all other buckets. Threads: build.
+ */
+#ifndef XDSPUB_COMPILE_STACK_H
+#define XDSPUB_COMPILE_STACK_H
+
+#include "compile/layer.h"
+#include "snapshot/resource_set.h"
+
+struct stack {
+	struct stack *parent; /* without the last layer; NULL: this one has no layer */
+	struct layer *layer;  /* the last one */
+	struct stack *first_child, *next_sibling;
+	struct resource_set *sets[XDS_TYPE_COUNT];
+	struct resource_set_builder *builders[XDS_TYPE_COUNT]; /* NULL: nothing changed yet */
+	struct stack *former; /* while it is finished for the first time */
+};
+
+struct stacks {
+	struct stack *root; /* no layer, no resources */
+	struct hash by_end; /* by parent and layer */
+	bool are_fresh;	    /* no set was made yet */
+};
+
+/* The empty sets are those of `former` (NULL: new ones). */
+void stacks_init(struct stacks *stacks, const struct stacks *former);
+void stacks_fini(struct stacks *stacks);
+/* The stack with one more layer. */
+struct stack *stacks_push(struct stacks *stacks, struct stack *parent, struct layer *layer);
+struct stack *stacks_find(const struct stacks *stacks, struct stack *parent, struct layer *layer);
+
+/* The next one in an order in which parents come before their children, within `top`; NULL: that
+ * was the last one. */
+struct stack *stack_next(const struct stack *top, const struct stack *stack);
+/* The item that decides, NULL when no layer says anything. */
+struct unit_item *stack_find(const struct stack *stack, enum xds_type type, struct slice name);
+
+/* Something about this name changed in the last layer of `top`. */
+void stack_update(struct stack *top, enum xds_type type, struct slice name);
+/* Makes the new sets of all updates. `former`, as found by the callback for each stack (NULL:
+ * none), is the one whose sets are taken where they hold the very same resources. */
+typedef struct stack *(*stacks_former_cb)(void *ctx, const struct stack *stack);
+void stacks_finish(struct stacks *stacks, stacks_former_cb find_former, void *ctx);
+
+#endif
