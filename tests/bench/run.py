@@ -66,8 +66,15 @@ def fleet_figures(_folder, figures):
     run(script("fleet.py"), figures)
 
 
+def grpc_figures(_folder, figures):
+    if os.path.exists(os.path.join(PROGRAMS, "bench_grpc_load")):
+        run(script("grpc_figures.py"), figures)
+    else:
+        print("no figures of gRPC: this build is without")
+
+
 GROUPS = {"fleet": fleet_figures, "compile": compile_figures, "publish": publish_figures, "edit": edit_figures,
-          "rest": rest_figures}
+          "rest": rest_figures, "grpc": grpc_figures}
 
 
 def print_table(figures):
