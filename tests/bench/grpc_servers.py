@@ -127,20 +127,28 @@ class Xdspub(Server):
         """Edits are made in the tree; its clusters are as long as before."""
         notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         notify.bind(f"{folder}/notify")
-        notify.settimeout(WAIT)
+        notify.settimeout(0.5)
         admin = f"unix:{folder}/admin"
         self.tree = tree
         super().__init__(
             [PROGRAM, "serve", "--source", tree.folder, "--grpc", "127.0.0.1:0", "--admin", admin,
              "--settle", "0", "--rescan", "1h", "--log-level", "error"],
             env=dict(os.environ, NOTIFY_SOCKET=f"{folder}/notify"))
-        while b"READY=1" not in notify.recv(4096):
-            pass
+        self.wait_ready(notify)
         notify.close()
         os.unlink(f"{folder}/notify")
         status = json.loads(subprocess.run([PROGRAM, "status", "--json", "--admin", admin],
                                            check=True, stdout=subprocess.PIPE).stdout)
         self.port = int(status["grpc"]["listeners"][0]["bound"].rsplit(":", 1)[1])
+
+    def wait_ready(self, notify):
+        message = b""
+        while b"READY=1" not in message:
+            try:
+                message = notify.recv(4096)
+            except TimeoutError:
+                if self.process.poll() is not None:
+                    sys.exit(f"the daemon ended with {self.process.returncode}")
 
     def prepare(self, kind, edit):
         """The edit's text; change() makes it."""
