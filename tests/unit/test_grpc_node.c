@@ -28,7 +28,7 @@ static json_t *convert(void *ctx, struct slice node, char *problem, size_t probl
 {
 	(void)ctx;
 	conversions++;
-	if (slice_equal(node, SLICE(WHOLE)) || slice_equal(node, SLICE(KEPT)))
+	if (slice_equal(node, SLICE(KEPT))) /* never the whole: most of it would be for nothing */
 		return json_pack("{s:s,s:s}", "id", "a", "cluster", "edge");
 	if (node.length == 0 || node.length > 1000)
 		return json_object();
@@ -110,6 +110,9 @@ static void refused(void **state)
 	assert_string_equal(fixture.names.cluster, "edge");
 	assert_null(fixture.node);
 	admission = admit(&fixture, SLICE("?"));
+	assert_int_equal(admission.status, XDS_STATUS_INVALID_ARGUMENT);
+	assert_string_equal(admission.problem, "the node is no protobuf message");
+	admission = admit(&fixture, SLICE("\x0a\x01?"));
 	assert_int_equal(admission.status, XDS_STATUS_INVALID_ARGUMENT);
 	assert_string_equal(admission.problem, "no node");
 	/* S.62: none at all is another thing than an empty one. */

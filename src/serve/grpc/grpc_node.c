@@ -108,6 +108,11 @@ static bool strip(struct slice bytes, struct buf *out)
 	}
 }
 
+static struct slice slice_or_empty(const struct buf *buf)
+{
+	return buf->length ? buf_slice(buf) : SLICE("");
+}
+
 static void set_group(struct grpc_node_table *table, struct grpc_node *node,
 	const struct xds_admission *admission)
 {
@@ -160,14 +165,13 @@ struct xds_admission grpc_node_admit(struct grpc_node_table *table, struct slice
 		return (struct xds_admission){
 			.status = XDS_STATUS_OK, .group = -1, .client = node->client};
 	}
-	admission = admit(table, bytes, ret_names);
-	if (admission.status != XDS_STATUS_OK)
-		return admission;
 	if (!strip(bytes, &kept))
 		admission = refuse(XDS_STATUS_INVALID_ARGUMENT, "the node is no protobuf message");
 	else if (kept.length > GRPC_NODE_BYTES)
 		admission = refuse(XDS_STATUS_RESOURCE_EXHAUSTED,
 			"the node is larger than 128 KiB without its extensions");
+	else
+		admission = admit(table, bytes.data ? slice_or_empty(&kept) : bytes, ret_names);
 	if (admission.status == XDS_STATUS_OK) {
 		node = node ? grpc_node_ref(node)
 			    : add(table, &key, &admission, ret_names, buf_slice(&kept),
