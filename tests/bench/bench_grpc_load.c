@@ -141,6 +141,7 @@ enum request_field {
 	DELTA_NONCE = 6
 };
 
+/* All streams of a connection are one client's. */
 static void put_node(struct load *load, uint32_t number, struct buf *out)
 {
 	struct buf node = BUF_INIT;
@@ -174,7 +175,7 @@ static void ask(struct stream *stream, enum bench_type type, const struct bench_
 	bool is_first = stream->id < 0 && !stream->out.length;
 
 	if (is_first)
-		put_node(load, stream->number, &request);
+		put_node(load, stream->number / load->streams_count, &request);
 	bench_put_field(&request, load->is_delta ? DELTA_TYPE_URL : SOTW_TYPE_URL,
 		slice_of(bench_type_urls[type]));
 	if (type == BENCH_EDS && (!load->is_delta || !response))
