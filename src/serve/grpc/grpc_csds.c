@@ -87,7 +87,8 @@ static void gather(struct grpc_dispatch *dispatch, void *arg)
 
 /* ---- the call ---- */
 
-static struct csds_call *open(struct grpc_dispatch *dispatch, struct grpc_call *call, bool is_fetch)
+static struct csds_call *open_call(
+	struct grpc_dispatch *dispatch, struct grpc_call *call, bool is_fetch)
 {
 	struct csds_call *csds = xcalloc(1, sizeof(*csds));
 
@@ -99,12 +100,12 @@ static struct csds_call *open(struct grpc_dispatch *dispatch, struct grpc_call *
 
 void *grpc_csds_open_stream(struct grpc_dispatch *dispatch, struct grpc_call *call)
 {
-	return open(dispatch, call, false);
+	return open_call(dispatch, call, false);
 }
 
 void *grpc_csds_open_fetch(struct grpc_dispatch *dispatch, struct grpc_call *call)
 {
-	return open(dispatch, call, true);
+	return open_call(dispatch, call, true);
 }
 
 static void refuse(struct csds_call *csds, enum grpc_status status, const char *text)

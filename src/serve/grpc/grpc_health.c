@@ -26,7 +26,7 @@ struct health_call {
 	int told; /* the status that was sent last */
 };
 
-static struct health_call *open(
+static struct health_call *open_call(
 	struct grpc_dispatch *dispatch, struct grpc_call *call, bool is_watch)
 {
 	struct health_call *health = xcalloc(1, sizeof(*health));
@@ -41,12 +41,12 @@ static struct health_call *open(
 
 void *grpc_health_open_check(struct grpc_dispatch *dispatch, struct grpc_call *call)
 {
-	return open(dispatch, call, false);
+	return open_call(dispatch, call, false);
 }
 
 void *grpc_health_open_watch(struct grpc_dispatch *dispatch, struct grpc_call *call)
 {
-	return open(dispatch, call, true);
+	return open_call(dispatch, call, true);
 }
 
 static void refuse(struct health_call *health, enum grpc_status status, const char *text)
