@@ -134,7 +134,7 @@ void grpc_listeners_accept(void *source)
 	struct grpc_listeners *listeners = listener->owner;
 
 	for (int i = 0; i < ACCEPTS_PER_TURN && !is_full(listeners); i++) {
-		struct sockaddr_storage address;
+		struct sockaddr_storage address = {0};
 		socklen_t length = sizeof(address);
 		int fd = accept4(listener->socket.fd, (struct sockaddr *)&address, &length,
 			SOCK_NONBLOCK | SOCK_CLOEXEC);
