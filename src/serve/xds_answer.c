@@ -57,6 +57,7 @@ void xds_answer_unref(struct xds_answer *answer)
 		xds_table_unref(&hub->registry, memory->warm_from[i]);
 		xds_table_unref(&hub->registry, memory->warm_to[i]);
 	}
+	xds_table_unref(&hub->registry, memory->awaits_from);
 	for (size_t i = 0; i < memory->names_count; i++)
 		xds_name_unref(&hub->registry, memory->names[i]);
 	for (size_t i = 0; i < answer->items_count; i++)

@@ -32,6 +32,8 @@ struct xds_answer_private {
 	char key[2 + VERSION_TEXT_LENGTH]; /* in hub->answers; SotW only */
 	struct xds_table *warm_from[2];	   /* the last step of xds_warm.h, for the next stream */
 	struct xds_table *warm_to[2];
+	struct xds_table *awaits_from; /* the same for xds_warm_awaits() */
+	bool awaits;
 };
 
 struct xds_answer *xds_answer_new(struct xds_hub *hub, enum xds_type type, bool is_delta);
@@ -67,6 +69,8 @@ struct xds_lane {
 	int64_t acknowledged_ms;
 	int64_t rejected_ms;
 	int64_t gone_ms;    /* since when something that is gone waits to be removed; -1: nothing */
+	int64_t awaited_ms; /* since when the client should ask for what new clusters wait for; -1
+			     */
 	int64_t refresh_ms; /* when a TTL wants the next refresh; -1: none */
 	struct xds_nack *nack;
 };

@@ -265,6 +265,8 @@ enum xds_event xds_delta_apply(struct xds_stream *stream, struct xds_lane *lane,
 
 	is_skipped = apply_change(stream, lane, request, is_first);
 	lane->is_owed = true;
+	if (request->names_count)
+		lane->awaited_ms = -1;
 	if (is_skipped || (lane->table->whole.kind.is_wildcard && !was_wildcard))
 		lane->must_answer = true;
 	if (is_first && request->versions_count)

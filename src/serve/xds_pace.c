@@ -61,13 +61,19 @@ static bool may_remove(const struct xds_stream *stream, const struct xds_lane *l
 	return true;
 }
 
-/* Until when a push of the lane waits for answers to earlier responses; -1: it need not. */
+/* Until when a push of the lane waits for answers to earlier responses; -1: it need not. What uses
+ * clusters waits for the load assignments of new ones, too, which the client may ask for only after
+ * its ACK. */
 static int64_t push_after(const struct xds_stream *stream, const struct xds_lane *lane)
 {
 	int64_t pace_ms = stream->feed->hub->settings.pace_ms;
 	int64_t until = lane->is_outstanding ? lane->sent_ms + pace_ms : -1;
+	bool uses_clusters = xds_type_row(XDS_CDS)->used_by & 1u << lane->type;
 
 	for (const struct xds_lane *former = stream->lanes; former < lane; former++) {
+		if (uses_clusters && former->awaited_ms >= 0 &&
+			former->awaited_ms + pace_ms > until)
+			until = former->awaited_ms + pace_ms;
 		if (!former->is_outstanding && !former->is_rejected)
 			continue;
 		if (!xds_lane_is_idle(former) && former->sent_ms + pace_ms > until)
@@ -94,9 +100,9 @@ static void plan_refresh(
 		lane->refresh_ms = at_ms;
 }
 
-/* What the resources of the answer name may have to be sent again (S.70, S.101). */
-static void owe_dependents(
-	struct xds_stream *stream, const struct xds_lane *lane, struct xds_answer *answer)
+/* What the resources of the answer name may have to be sent again (S.70, S.101), or sent soon. */
+static void owe_dependents(struct xds_stream *stream, const struct xds_lane *lane,
+	struct xds_answer *answer, int64_t now_ms)
 {
 	struct xds_hub *hub = stream->feed->hub;
 
@@ -106,6 +112,9 @@ static void owe_dependents(
 		if (!(xds_lane_row(other)->used_by & 1u << lane->type))
 			continue;
 		other->may_repeat = true;
+		if (lane->type == XDS_CDS && other->type == XDS_EDS && !xds_lane_is_idle(other) &&
+			xds_warm_awaits(hub, other->table, answer))
+			other->awaited_ms = now_ms;
 		if (stream->is_delta && (other->type == XDS_EDS || other->type == XDS_SDS))
 			xds_lane_set_table(stream, other, xds_warm_owe(hub, other->table, answer));
 	}
@@ -157,7 +166,7 @@ static bool send_step(
 		lane->gone_ms = -1;
 	plan_refresh(stream, lane, ttl_of(lane), now_ms);
 	if (is_news)
-		owe_dependents(stream, lane, answer);
+		owe_dependents(stream, lane, answer, now_ms);
 	return true;
 }
 

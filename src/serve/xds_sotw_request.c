@@ -124,6 +124,8 @@ enum xds_event xds_sotw_apply(struct xds_stream *stream, struct xds_lane *lane,
 		is_question |= is_changed && lane->is_rejected;
 		if (is_changed && event == XDS_EVENT_REPEAT)
 			event = XDS_EVENT_REQUEST;
+		if (is_changed)
+			lane->awaited_ms = -1;
 	}
 	lane->has_named |= request->names_count > 0;
 	if (is_question)

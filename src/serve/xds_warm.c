@@ -98,6 +98,35 @@ struct xds_table *xds_warm_owe(
 	return after;
 }
 
+static bool awaits(const struct xds_table *table, const struct xds_answer *answer)
+{
+	for (size_t i = 0; i < answer->items_count; i++) {
+		const struct xds_item *item = &answer->items[i];
+		const struct xds_entry *entry;
+		struct slice name;
+
+		if (!item->resource || item->is_heartbeat ||
+			!xds_warm_eds_name(item->resource, &name))
+			continue;
+		entry = xds_table_find(table, name);
+		if (!entry || !(entry->flags & XDS_SUBSCRIBED))
+			return true;
+	}
+	return false;
+}
+
+bool xds_warm_awaits(struct xds_hub *hub, struct xds_table *table, struct xds_answer *answer)
+{
+	struct xds_answer_private *memory = answer->private;
+
+	if (memory->awaits_from != table) {
+		xds_table_unref(&hub->registry, memory->awaits_from);
+		memory->awaits_from = xds_table_ref(table);
+		memory->awaits = awaits(table, answer);
+	}
+	return memory->awaits;
+}
+
 struct xds_waiters {
 	struct arena *arena;
 	struct hash by_name; /* of the load assignment */

@@ -32,6 +32,10 @@ bool xds_warm_eds_name(const struct resource *cluster, struct slice *ret_name);
 struct xds_table *xds_warm_owe(
 	struct xds_hub *hub, struct xds_table *table, struct xds_answer *answer);
 
+/* The answer has clusters whose load assignments the table does not subscribe to: the client will
+ * ask for them. */
+bool xds_warm_awaits(struct xds_hub *hub, struct xds_table *table, struct xds_answer *answer);
+
 /* Which clusters of a set wait for which load assignment. */
 struct xds_waiters;
 struct xds_waiter {

@@ -88,9 +88,28 @@ static void test_s111_removal_after_what_used_it(void **state)
 static void test_s111_without_a_bridge_delta_adds_first(void **state)
 {
 	SCRIPT(ADS_DELTA, DELTA_START, "snapshot CDS:b=e1 EDS:b=1 SDS:t=1 LDS:l=2 RDS:r=2",
-		"<< CDS b", "> CDS ack", "<< LDS l", "> LDS ack", "<< RDS r", "> EDS +b -a",
-		"< EDS b", "> EDS ack", ".", "> RDS ack", "<< CDS -a", ".", "> CDS ack",
+		"<< CDS b", "> EDS +b -a", "< EDS b", "> CDS ack", ".", "> EDS ack", "<< LDS l",
+		"> LDS ack", "<< RDS r", ".", "> RDS ack", "<< CDS -a", ".", "> CDS ack",
 		"<< SDS -s", "> SDS ack", ".");
+}
+
+static void test_s110_endpoints_of_new_clusters_before_routes(void **state)
+{
+	/* a client that asks for them after its ACK */
+	SCRIPT(ADS_SOTW, SOTW_START, "snapshot CDS:a=e1,b=e1 EDS:a=1,b=1 SDS:s=1 LDS:l=1 RDS:r=2",
+		"<< CDS a b", "> CDS ack", ".", "deadline 5000", "> EDS a b repeat", "< EDS a b",
+		".", "> EDS a b ack", "<< RDS r", ".");
+	SCRIPT(ADS_DELTA, DELTA_START, "snapshot CDS:a=e1,b=e1 EDS:a=1,b=1 SDS:s=1 LDS:l=1 RDS:r=2",
+		"<< CDS b", "> CDS ack", ".", "> EDS +b", "< EDS b", ".", "> EDS ack", "<< RDS r",
+		".");
+	/* or never: its endpoints come from elsewhere */
+	SCRIPT(ADS_DELTA, DELTA_START, "at 10",
+		"snapshot CDS:a=e1,b=e1 EDS:a=1,b=1 SDS:s=1 LDS:l=1 RDS:r=2", "<< CDS b",
+		"> CDS ack", ".", "deadline 5010", "at 5010", "<< RDS r", ".");
+	/* nothing to wait for: other kinds of clusters, endpoints that it asked for already */
+	SCRIPT(ADS_DELTA, DELTA_START,
+		"snapshot CDS:a=e1,b=1,c=e1>a EDS:a=1 SDS:s=1 LDS:l=1 RDS:r=2", "<< CDS b c",
+		"> CDS ack", "<< EDS a", "> EDS ack", "<< RDS r", ".");
 }
 
 static void test_s111_a_refused_route_still_uses_the_old_cluster(void **state)
@@ -165,6 +184,7 @@ int main(void)
 		cmocka_unit_test(test_s112_listeners_are_asked_for_later),
 		cmocka_unit_test(test_s111_removal_after_what_used_it),
 		cmocka_unit_test(test_s111_without_a_bridge_delta_adds_first),
+		cmocka_unit_test(test_s110_endpoints_of_new_clusters_before_routes),
 		cmocka_unit_test(test_s111_a_refused_route_still_uses_the_old_cluster),
 		cmocka_unit_test(test_s88_s111_a_client_that_comes_back),
 		cmocka_unit_test(test_ttls_go_on_while_something_waits),
