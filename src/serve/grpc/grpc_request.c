@@ -53,6 +53,7 @@ static struct slice clean_text(struct arena *arena, struct slice text)
 
 static void read_error(struct arena *arena, const Xds__Status *error, struct xds_request *request)
 {
+	request->error_message = text_of(NULL);
 	if (!error)
 		return;
 	request->has_error = true;
