@@ -42,6 +42,7 @@ struct compiler *compiler_new(const struct compile_options *options)
 	compiler->schema = options->schema;
 	compiler->limits = options->limits ? *options->limits : LIMITS_DEFAULT;
 	compiler->threads = count_threads(options->threads);
+	compiler->validators = xcalloc(compiler->threads, sizeof(struct validator *));
 	compiler->verbose = options->verbose;
 	if (options->only_groups) {
 		compiler->only_groups =
@@ -102,6 +103,9 @@ void compiler_free(struct compiler *compiler)
 	tree_free(compiler->tree);
 	diag_list_free(compiler->groups_diags);
 	diag_list_free(compiler->diags);
+	for (unsigned i = 0; i < compiler->threads; i++)
+		validator_free(compiler->validators[i]);
+	free(compiler->validators);
 	free(compiler->queue.units);
 	free(compiler->vocal.units);
 	free(compiler->removed.units);
@@ -455,9 +459,12 @@ static void read_units(struct compiler *compiler)
 		threads = (unsigned)queue->count;
 	job.readers = xcalloc(threads, sizeof(*job.readers));
 	job.readings = xcalloc(queue->count, sizeof(*job.readings));
-	for (unsigned i = 0; i < threads; i++)
-		unit_reader_init(
-			&job.readers[i], compiler->tree, compiler->schema, &compiler->limits);
+	for (unsigned i = 0; i < threads; i++) {
+		if (!compiler->validators[i])
+			compiler->validators[i] = validator_new(compiler->schema);
+		unit_reader_init(&job.readers[i], compiler->tree, compiler->schema,
+			&compiler->limits, compiler->validators[i]);
+	}
 	workers_run(threads, queue->count, read_one, &job);
 	for (unsigned i = 0; i < threads; i++)
 		unit_reader_fini(&job.readers[i]);

@@ -17,7 +17,8 @@ struct compiler {
 	const struct schema *schema;
 	struct limits limits;
 	unsigned threads;
-	char **only_groups; /* NULL: all */
+	struct validator **validators; /* one per thread, each made when first needed */
+	char **only_groups;	       /* NULL: all */
 	size_t only_groups_count;
 	bool verbose;
 

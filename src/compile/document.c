@@ -219,6 +219,7 @@ static void add_message(struct document_reader *reader, const struct node *node,
 		buf_fini(&inner);
 		return;
 	}
+	validator_check(reader->validator, message, reader->bind->path, reader->diags);
 	buf_reset(reader->scratch);
 	wire_write(message, reader->scratch);
 	if (buf_error(reader->scratch)) {

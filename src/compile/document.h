@@ -10,6 +10,7 @@
 #include "message/bind.h"
 #include "message/yaml_read.h"
 #include "snapshot/resource.h"
+#include "validate/validate.h"
 
 struct document_resource {
 	struct resource *resource;
@@ -26,6 +27,7 @@ struct document_reader {
 	struct slice folder;		/* its path, for messages */
 	struct rcstr *path;		/* of the file */
 	struct buf *scratch;
+	struct validator *validator;
 
 	/* the outcome; the references are the caller's */
 	struct document_resource *resources; /* malloc'ed */

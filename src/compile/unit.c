@@ -45,9 +45,10 @@ void unit_free(struct unit *unit)
 }
 
 void unit_reader_init(struct unit_reader *reader, const struct tree *tree,
-	const struct schema *schema, const struct limits *limits)
+	const struct schema *schema, const struct limits *limits, struct validator *validator)
 {
-	*reader = (struct unit_reader){.tree = tree, .schema = schema, .limits = limits};
+	*reader = (struct unit_reader){
+		.tree = tree, .schema = schema, .limits = limits, .validator = validator};
 	reader->arena = arena_new(ARENA_BYTES_MAX);
 	reader->diags = diag_list_new(0);
 }
@@ -201,7 +202,8 @@ static void bind_text(struct unit_reader *reader, struct unit_reading *reading)
 		.arena = reader->arena,
 		.diags = reader->diags,
 		.path = unit->path,
-		.scratch = &reader->body};
+		.scratch = &reader->body,
+		.validator = reader->validator};
 	struct documents documents = {0};
 	int error;
 

@@ -53,6 +53,7 @@ struct unit_reader {
 	const struct tree *tree;
 	const struct schema *schema;
 	const struct limits *limits;
+	struct validator *validator; /* borrowed */
 	/* private */
 	struct arena *arena;
 	struct buf text, body;
@@ -71,7 +72,7 @@ struct unit_reading {
 };
 
 void unit_reader_init(struct unit_reader *reader, const struct tree *tree,
-	const struct schema *schema, const struct limits *limits);
+	const struct schema *schema, const struct limits *limits, struct validator *validator);
 void unit_reader_fini(struct unit_reader *reader);
 /* Never fails: what goes wrong is in the reading's diagnostics. */
 void unit_reader_read(

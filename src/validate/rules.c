@@ -461,7 +461,7 @@ static bool is_file_unfinished(struct rules_book *book, const struct schema_mess
 
 	if (!known) {
 		options = read_options(book, "google.protobuf.FileOptions",
-			find_bytes(schema_file(book->schema, type->file_name), 8));
+			find_bytes(schema_file(book->schema, slice_of(type->file_name)), 8));
 		known = is_unfinished(options, STATUS_XDS) || is_unfinished(options, STATUS_UDPA)
 				? &yes
 				: &no;

@@ -91,7 +91,20 @@ static void test_all_cases(void **state)
 	assert_true(cases > 0);
 }
 
-/* Every example compiles without a word. */
+/* Adds what is said but that a part of Envoy is unfinished, which an example may use. */
+static void dump_complaints(const struct build *build, struct buf *out)
+{
+	for (size_t i = 0; i < diag_list_count(build->diags); i++) {
+		const struct diag *diag = diag_list_get(build->diags, i);
+
+		if (strcmp(diag->rule, "work-in-progress") == 0)
+			continue;
+		diag_format(diag, out);
+		buf_putc(out, '\n');
+	}
+}
+
+/* Every example compiles without a complaint. */
 static void test_examples(void **state)
 {
 	struct golden *golden = *state;
@@ -114,7 +127,7 @@ static void test_examples(void **state)
 			S_ISDIR(status.st_mode)) {
 			compiler = compiler_new(&options);
 			assert_int_equal(compiler_run(compiler, NULL, 0, 0, NULL, &build), 0);
-			dump_diags(build, &text);
+			dump_complaints(build, &text);
 			if (text.length) {
 				fprintf(stderr, "%s", buf_cstr(&text));
 				fail_msg("examples/%s", names[i]->d_name);
