@@ -135,12 +135,12 @@ class Caller(Program):
         self.server, self.missing = server, missing
         self.command, self.environment = command, environment
 
-    def begin(self):
+    def begin(self, service=SERVICE):
         bootstrap = {"xds_servers": [{"server_uri": self.server, "channel_creds": [{"type": "insecure"}],
                                       "server_features": ["xds_v3"]}],
                      "node": {"id": self.title, "cluster": "clients", "locality": {}}}
         write(f"{self.title}.json", json.dumps(bootstrap))
-        self.start([*self.command, SERVICE],
+        self.start([*self.command, service],
                    dict(self.environment, GRPC_XDS_BOOTSTRAP=os.path.abspath(f"{self.title}.json")))
 
     def until_at(self, place):
@@ -362,11 +362,31 @@ class Tap:
             self.say("ok", f"{title} # SKIP {reason}")
 
 
-def start_backends():
-    process = subprocess.Popen([sys.executable, f"{SOURCE}/python/backends.py", *BACKENDS],
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    ports = dict(process.stdout.readline().split() for _ in BACKENDS)
-    return process, ports
+class Backends:
+    """tests/clients/python/backends.py, and the port of each name."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen([sys.executable, f"{SOURCE}/python/backends.py", *BACKENDS],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return dict(self.process.stdout.readline().split() for _ in BACKENDS)
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+def end(tap, clients):
+    for client in clients:
+        tap.line(f"{client.title} ends", client.stop)
+
+
+def kill(clients):
+    for client in clients:
+        if client.process and client.process.poll() is None:
+            client.process.kill()
+            client.process.wait()
 
 
 def check_step(tap, script, step):
@@ -385,8 +405,7 @@ def check_step(tap, script, step):
             script.clients.remove(client)
 
 
-def run_script(tap):
-    backends, ports = start_backends()
+def run_script(tap, ports):
     script = Script(ports)
     for client in [client for client in script.clients if client.missing]:
         tap.skip(client.title, client.missing)
@@ -398,19 +417,40 @@ def run_script(tap):
         for client in script.clients:
             if isinstance(client, Follower):
                 tap.line(f"{client.title} got every set once, in order",
-                         lambda: client.check_history(script.clusters))
+                         lambda client=client: client.check_history(script.clusters))
         tap.line("the daemon ends cleanly under them", script.daemon.stop)
-        for client in script.clients:
-            tap.line(f"{client.title} ends", client.stop)
+        end(tap, script.clients)
     finally:
-        for process in [client.process for client in everyone] + [backends]:
-            if process and process.poll() is None:
-                process.kill()
-                process.wait()
+        kill(everyone)
         if script.daemon and script.daemon.process.poll() is None:
             script.daemon.kill()
         if tap.failed:
             print("# " + "\n# ".join(script.daemon.log().splitlines()[-40:]), flush=True)
+
+
+def run_example(tap, ports):
+    """examples/grpc-clients as it stands, but for the ports of its backends."""
+    shutil.copytree(os.path.join(SOURCE, "../../examples/grpc-clients"), "example")
+    for name, port, backend in (("greeter", 50051, "a"), ("greeter-canary", 50052, "b")):
+        path = f"example/endpoints/{name}.yaml"
+        with open(path) as file:
+            text = file.read()
+        assert str(port) in text
+        write(path, text.replace(str(port), ports[backend]))
+    server = f"127.0.0.1:{free_port()}"
+    clients = [client for client in all_clients(server, server)
+               if isinstance(client, Caller) and not client.missing]
+    try:
+        with Daemon("example", "--grpc", server, publish=None, state=None) as daemon:
+            daemon.until_ready()
+            for client in clients:
+                client.begin("greeter")
+            for client in clients:
+                tap.line(f"{client.title} calls both clusters of examples/grpc-clients", lambda client=client:
+                         client.until("calls to both", lambda: {"ok a", "ok b"} <= set(client.lines)))
+            end(tap, clients)
+    finally:
+        kill(clients)
 
 
 def main():
@@ -420,10 +460,12 @@ def main():
     else:
         folder = tempfile.mkdtemp()
         os.chdir(folder)
-        try:
-            run_script(tap)
-        except Exception:
-            tap.fail("the script does not run to its end")
+        for part in (run_script, run_example):
+            try:
+                with Backends() as ports:
+                    part(tap, ports)
+            except Exception:
+                tap.fail(f"{part.__name__} does not come to its end")
         os.chdir("/")
         shutil.rmtree(folder, ignore_errors=True)
     print(f"1..{tap.count}")
