@@ -29,6 +29,9 @@ BUILT = os.environ.get("top_builddir", ".")
 SERVICE = "echo"
 BACKENDS = ("a", "b", "c", "d", "e")
 STEADY = 20  # so many calls in a row tell where a client is
+# grpc-go begins to use new routes before its balancer has heard of the clusters in them: a call in between fails,
+# whatever the server does. (ClientConn: applyServiceConfigAndBalancer, then updateClientConnState.)
+GO_FAULT = "unknown cluster selected for RPC"
 CDS = "envoy.config.cluster.v3.Cluster"
 
 LISTENER = f"""\
@@ -86,11 +89,12 @@ class Tree:
 
 
 class Program:
-    """A client in a process of its own; its lines are read as they come."""
+    """A client in a process of its own; its lines are read as they come. A failure with the text `own_fault` is
+    the library's and no matter of the daemon."""
 
-    def __init__(self, title):
-        self.title = title
-        self.lines, self.failures = [], []
+    def __init__(self, title, own_fault=None):
+        self.title, self.own_fault = title, own_fault
+        self.lines, self.failures, self.forgiven = [], [], []
         self.news = threading.Condition()
         self.process = None
 
@@ -103,8 +107,13 @@ class Program:
     def _read(self):
         for line in self.process.stdout:
             with self.news:
-                (self.failures if line.startswith("failed") else self.lines).append(line.strip())
+                self._list_of(line).append(line.strip())
                 self.news.notify_all()
+
+    def _list_of(self, line):
+        if not line.startswith("failed"):
+            return self.lines
+        return self.forgiven if self.own_fault and self.own_fault in line else self.failures
 
     def until(self, what, check):
         """Waits for lines that satisfy check(), which is asked with the lock held; no failure is forgiven."""
@@ -130,8 +139,8 @@ class Program:
 class Caller(Program):
     """Makes calls to xds:///SERVICE."""
 
-    def __init__(self, title, server, missing, command, **environment):
-        super().__init__(title)
+    def __init__(self, title, server, missing, command, own_fault=None, **environment):
+        super().__init__(title, own_fault)
         self.server, self.missing = server, missing
         self.command, self.environment = command, environment
 
@@ -214,7 +223,7 @@ def all_clients(tcp, unix):
         Caller("Python", unix, None, [sys.executable, f"{SOURCE}/python/xds_client.py"]),
         Caller("Node", tcp, missing_file(modules, "no npm"), ["node", f"{SOURCE}/node/xds_client.js"],
                NODE_PATH=modules),
-        Caller("Go", tcp, no_go, [f"{go}/xds_client"]),
+        Caller("Go", tcp, no_go, [f"{go}/xds_client"], GO_FAULT),
         Follower("go-control-plane", tcp, no_go, [f"{go}/sotw_client"]),
     ]
 
@@ -379,6 +388,8 @@ class Backends:
 
 def end(tap, clients):
     for client in clients:
+        for line in client.forgiven:
+            print(f"# {client.title}, forgiven: {line}")
         tap.line(f"{client.title} ends", client.stop)
 
 
