@@ -190,6 +190,29 @@ static const struct xds_type_row *check_type(
 	return row;
 }
 
+/* A virtual host in a folder of its route configuration has that in its name; "" after an error. */
+static struct slice host_name(struct document_reader *reader, struct slice name, struct position at)
+{
+	struct slice folder = reader->routes, whole;
+	char *text;
+
+	if (name.length > folder.length && name.data[folder.length] == '/' &&
+		memcmp(name.data, folder.data, folder.length) == 0)
+		name = (struct slice){
+			name.data + folder.length + 1, name.length - folder.length - 1};
+	if (memchr(name.data, '/', name.length)) {
+		FAIL(reader, at, "bad-name",
+			"a virtual host of \"%.*s\" cannot have a \"/\" in its name",
+			SLICE_ARG(folder));
+		return SLICE("");
+	}
+	text = arena_printf(reader->arena, "%.*s/%.*s", SLICE_ARG(folder), SLICE_ARG(name));
+	whole = text ? slice_of(text) : SLICE("");
+	if (!text)
+		FAIL(reader, at, "too-large", "this virtual host needs too much memory");
+	return whole;
+}
+
 /* Adds a message under its own name; `wrapper` may give more. */
 static void add_message(struct document_reader *reader, const struct node *node,
 	const struct xds_type_row *row, struct message *message, const struct wrapper *wrapper)
@@ -220,6 +243,12 @@ static void add_message(struct document_reader *reader, const struct node *node,
 		return;
 	}
 	validator_check(reader->validator, message, reader->bind->path, reader->diags);
+	if (row->type == XDS_VHDS && reader->routes.length) {
+		spec.name = host_name(reader, spec.name, node->at);
+		if (spec.name.length == 0)
+			return;
+		message_find_mutable(message, row->name_field)->one.bytes = spec.name;
+	}
 	buf_reset(reader->scratch);
 	wire_write(message, reader->scratch);
 	if (buf_error(reader->scratch)) {
@@ -236,6 +265,7 @@ static void read_delete(struct document_reader *reader, const struct node *node)
 	const struct schema_message *type = NULL;
 	const struct xds_type_row *row = reader->row;
 	const struct node_pair *name;
+	struct slice deleted;
 
 	if (node->kind != NODE_MAP) {
 		FAIL(reader, node->at, "bad-delete", "write !delete {name: NAME}");
@@ -268,9 +298,14 @@ static void read_delete(struct document_reader *reader, const struct node *node)
 			"!delete needs the name of a %s: {name: NAME}", row->noun);
 		return;
 	}
+	deleted = name->value->text;
+	if (row->type == XDS_VHDS && reader->routes.length)
+		deleted = host_name(reader, deleted, node->at);
+	if (deleted.length == 0)
+		return;
 	add(reader,
 		&(struct resource_spec){.type = row->type,
-			.name = name->value->text,
+			.name = deleted,
 			.ttl_ms = -1,
 			.path = reader->path,
 			.at = node->at},

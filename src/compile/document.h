@@ -25,6 +25,7 @@ struct document_reader {
 	struct diag_list *diags;
 	const struct xds_type_row *row; /* the type folder's; NULL: none */
 	struct slice folder;		/* its path, for messages */
+	struct slice routes;		/* virtual hosts: the folder of their route configuration */
 	struct rcstr *path;		/* of the file */
 	struct buf *scratch;
 	struct validator *validator;

@@ -41,7 +41,7 @@ struct unit_item *group_find(const struct group *group, enum xds_type type, stru
 
 struct resource_set *group_set(const struct group *group, enum xds_type type)
 {
-	return group->stack->sets[type];
+	return stack_set(group->stack, type);
 }
 
 unsigned group_find_empty(const struct group *group)

@@ -250,7 +250,7 @@ bool layering_update(struct layering *layering)
 			is_changed |= update_idle_above(
 				layering, key->layer, key->resource, ++layering->turns);
 	}
-	stacks_finish(&layering->stacks, former ? find_former_stack : NULL, former);
+	is_changed |= stacks_finish(&layering->stacks, former ? find_former_stack : NULL, former);
 	if (former) {
 		keep_candidates(layering, former);
 		layering_free(TAKE(layering->former));

@@ -38,7 +38,8 @@ struct layer *layering_layer_of(const struct layering *layering, struct slice pa
  * that touched names that are defined more than once. */
 bool layering_add_items(struct layering *layering, struct unit *unit);
 bool layering_remove_items(struct layering *layering, struct unit *unit);
-/* Brings the groups up to date with what was noted. True when the idle deletions changed. */
+/* Brings the groups up to date with what was noted. True when idle deletions or problems with
+ * virtual hosts changed. */
 bool layering_update(struct layering *layering);
 
 #endif

@@ -53,6 +53,20 @@ static void charge_path(void *ctx, struct slice path, bool is_folder)
 	}
 }
 
+static void charge_error(struct group *group, const char *path, struct position at,
+	const char *rule, const char *text)
+{
+	if (!group->first_error) {
+		struct diag diag = {DIAG_ERROR, at, path, rule, text, "", 0};
+		struct buf line = BUF_INIT;
+
+		diag_format(&diag, &line);
+		group->first_error = xstrdup(buf_cstr(&line));
+		buf_fini(&line);
+	}
+	group->errors++;
+}
+
 __attribute__((format(printf, 5, 6))) static void charge_group(struct report *report,
 	struct group *group, struct position at, const char *rule, const char *format, ...)
 {
@@ -64,15 +78,7 @@ __attribute__((format(printf, 5, 6))) static void charge_group(struct report *re
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	diag_error(report->diags, path, at, rule, "%s", text);
-	if (!group->first_error) {
-		struct diag diag = {DIAG_ERROR, at, path, rule, text, "", 0};
-		struct buf line = BUF_INIT;
-
-		diag_format(&diag, &line);
-		group->first_error = xstrdup(buf_cstr(&line));
-		buf_fini(&line);
-	}
-	group->errors++;
+	charge_error(group, path, at, rule, text);
 }
 
 /* --- units --------------------------------------------------------------------------------- */
@@ -224,6 +230,101 @@ static void report_missing_layers(struct report *report, struct group *group)
 				group->entry->name);
 			group->warnings++;
 		}
+	}
+}
+
+/* --- virtual hosts ------------------------------------------------------------------------- */
+
+/* The nearest name of a route configuration, as a phrase or "". */
+static const char *suggest_routes(
+	const struct resource_set *set, struct slice name, char phrase[static 256])
+{
+	const struct resource *resource, *best = NULL;
+	uint64_t cursor = 0;
+	size_t least = 4;
+
+	while ((resource = resource_set_next(set, &cursor))) {
+		size_t distance = suggestion_distance(name, resource->name, 3);
+
+		if (distance < least || (distance == least && best &&
+						slice_compare(resource->name, best->name) < 0)) {
+			least = distance;
+			best = resource;
+		}
+	}
+	phrase[0] = '\0';
+	if (best)
+		snprintf(phrase, 256, ", did you mean \"%.*s\"?",
+			(int)(best->name.length < 200 ? best->name.length : 200), best->name.data);
+	return phrase;
+}
+
+static void describe_host(const struct virtual_hosts *hosts, const struct group *group,
+	const struct virtual_hosts_problem *problem, struct buf *out)
+{
+	const struct resource *other = problem->other;
+	struct buf name = BUF_INIT;
+	char phrase[256];
+
+	text_quote(&name, problem->text, 100);
+	switch (problem->trouble) {
+	case VIRTUAL_HOSTS_NO_ROUTES:
+		buf_printf(out,
+			"a virtual host of route configuration \"%s\", which group \"%s\" does not "
+			"have%s",
+			buf_cstr(&name), group->entry->name,
+			suggest_routes(hosts->all_routes, problem->text, phrase));
+		break;
+	case VIRTUAL_HOSTS_DOMAIN:
+		buf_printf(out, "domain \"%s\" is also in %s:%u:%u", buf_cstr(&name),
+			other->path->text, other->at.line, other->at.column);
+		break;
+	case VIRTUAL_HOSTS_NAME:
+		buf_printf(out,
+			"virtual host \"%s\" is also in the route configuration itself, "
+			"%s:%u:%u",
+			buf_cstr(&name), other->path->text, other->at.line, other->at.column);
+		break;
+	}
+	buf_fini(&name);
+}
+
+static void report_hosts(struct report *report, struct group *group)
+{
+	static const char *const rules[] = {[VIRTUAL_HOSTS_NO_ROUTES] = "missing-routes",
+		[VIRTUAL_HOSTS_DOMAIN] = "duplicate-domain",
+		[VIRTUAL_HOSTS_NAME] = "duplicate-host"};
+	struct virtual_hosts *hosts = stack_hosts(group->stack);
+
+	for (size_t i = 0; hosts && hosts->problems_count && i < hosts->count; i++) {
+		const struct virtual_hosts_part *part = hosts->parts[i];
+
+		for (size_t k = 0; k < part->problems_count; k++) {
+			const struct virtual_hosts_problem *problem = &part->problems[k];
+			const struct resource *host = problem->host;
+			struct buf text = BUF_INIT;
+
+			describe_host(hosts, group, problem, &text);
+			/* Groups that share them have the same problem: once is enough. */
+			if (!hosts->is_told)
+				diag_error(report->diags, host->path->text, host->at,
+					rules[problem->trouble], "%s", buf_cstr(&text));
+			charge_error(group, host->path->text, host->at, rules[problem->trouble],
+				buf_cstr(&text));
+			buf_fini(&text);
+		}
+	}
+	if (hosts)
+		hosts->is_told = true;
+}
+
+static void forget_told(const struct layering *layering)
+{
+	for (size_t i = 0; i < layering->built_count; i++) {
+		struct virtual_hosts *hosts = stack_hosts(layering->built[i]->stack);
+
+		if (hosts)
+			hosts->is_told = false;
 	}
 }
 
@@ -454,6 +555,9 @@ void report_make(struct compiler *compiler)
 		report_only_groups(&report);
 		for (size_t i = 0; i < report.layering->built_count; i++)
 			report_missing_layers(&report, report.layering->built[i]);
+		forget_told(report.layering);
+		for (size_t i = 0; i < report.layering->built_count; i++)
+			report_hosts(&report, report.layering->built[i]);
 		for (size_t i = 0; i < report.layering->built_count; i++)
 			report_empty(&report, report.layering->built[i]);
 		for (size_t i = 0; compiler->verbose && i < report.layering->built_count; i++)

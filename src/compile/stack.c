@@ -26,6 +26,7 @@ static void stack_free(struct stack *stack)
 			resource_set_unref(resource_set_finish(stack->builders[i]));
 		resource_set_unref(stack->sets[i]);
 	}
+	virtual_hosts_free(stack->hosts);
 	free(stack);
 }
 
@@ -172,14 +173,66 @@ static void finish_one(struct stack *stack, enum xds_type type, bool is_fresh)
 	stack->sets[type] = set;
 }
 
-void stacks_finish(struct stacks *stacks, stacks_former_cb find_former, void *ctx)
+/* --- virtual hosts --------------------------------------------------------------------------- */
+
+static bool has_sets_of(const struct stack *stack, const struct stack *other)
+{
+	return stack->sets[XDS_RDS] == other->sets[XDS_RDS] &&
+	       stack->sets[XDS_VHDS] == other->sets[XDS_VHDS];
+}
+
+/* True when there was or is something wrong with them, and it may be something else now. */
+static bool update_hosts(struct stack *stack)
+{
+	struct virtual_hosts *before = stack->hosts;
+	bool is_news;
+
+	if (!before && stack->former)
+		before = TAKE(stack->former->hosts);
+	if (before && before->all_routes == stack->sets[XDS_RDS] &&
+		before->all_hosts == stack->sets[XDS_VHDS]) {
+		stack->hosts = before;
+		return false;
+	}
+	is_news = before && before->problems_count;
+	stack->hosts = NULL;
+	if (resource_set_count(stack->sets[XDS_VHDS]) && !has_sets_of(stack, stack->parent)) {
+		stack->hosts =
+			virtual_hosts_new(stack->sets[XDS_RDS], stack->sets[XDS_VHDS], before);
+		is_news = is_news || stack->hosts->problems_count;
+	}
+	virtual_hosts_free(before);
+	return is_news;
+}
+
+struct virtual_hosts *stack_hosts(const struct stack *stack)
+{
+	while (stack->parent && has_sets_of(stack, stack->parent))
+		stack = stack->parent;
+	return stack->hosts;
+}
+
+struct resource_set *stack_set(const struct stack *stack, enum xds_type type)
+{
+	const struct virtual_hosts *hosts =
+		type == XDS_RDS || type == XDS_VHDS ? stack_hosts(stack) : NULL;
+
+	if (!hosts)
+		return stack->sets[type];
+	return type == XDS_RDS ? hosts->routes : hosts->hosts;
+}
+
+bool stacks_finish(struct stacks *stacks, stacks_former_cb find_former, void *ctx)
 {
 	struct stack *root = stacks->root;
+	bool is_news = false;
 
 	for (struct stack *stack = root; (stack = stack_next(root, stack));) {
 		stack->former = find_former ? find_former(ctx, stack) : NULL;
 		for (int type = 0; type < XDS_TYPE_COUNT; type++)
 			finish_one(stack, (enum xds_type)type, stacks->are_fresh);
+		is_news |= update_hosts(stack);
 	}
 	stacks->are_fresh = false;
+	return is_news;
 }

@@ -9,13 +9,15 @@
 #define XDSPUB_COMPILE_STACK_H
 
 #include "compile/layer.h"
-#include "snapshot/resource_set.h"
+#include "compile/virtual_hosts.h"
 
 struct stack {
 	struct stack *parent; /* without the last layer; NULL: this one has no layer */
 	struct layer *layer;  /* the last one */
 	struct stack *first_child, *next_sibling;
-	struct resource_set *sets[XDS_TYPE_COUNT];
+	struct resource_set *sets[XDS_TYPE_COUNT]; /* as the layers have them */
+	/* NULL: there are none, or they and the route configurations are those of the parent. */
+	struct virtual_hosts *hosts;
 	struct resource_set_builder *builders[XDS_TYPE_COUNT]; /* NULL: nothing changed yet */
 	struct stack *former; /* while it is finished for the first time */
 };
@@ -41,9 +43,14 @@ struct unit_item *stack_find(const struct stack *stack, enum xds_type type, stru
 
 /* Something about this name changed in the last layer of `top`. */
 void stack_update(struct stack *top, enum xds_type type, struct slice name);
-/* Makes the new sets of all updates. `former`, as found by the callback for each stack (NULL:
+/* What is to be served: virtual hosts are where they belong. Borrowed. */
+struct resource_set *stack_set(const struct stack *stack, enum xds_type type);
+/* Its own or that of a parent; NULL: there are no virtual hosts. */
+struct virtual_hosts *stack_hosts(const struct stack *stack);
+/* Makes the new sets of all updates. True when what is wrong with virtual hosts may have changed.
+ * `former`, as found by the callback for each stack (NULL:
  * none), is the one whose sets are taken where they hold the very same resources. */
 typedef struct stack *(*stacks_former_cb)(void *ctx, const struct stack *stack);
-void stacks_finish(struct stacks *stacks, stacks_former_cb find_former, void *ctx);
+bool stacks_finish(struct stacks *stacks, stacks_former_cb find_former, void *ctx);
 
 #endif

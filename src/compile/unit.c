@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "compile/folder.h"
 #include "compile/include.h"
+#include "compile/virtual_hosts.h"
 #include "message/json_read.h"
 
 #define ARENA_BYTES_MAX ((size_t)4 << 30) /* for one file, parsed */
@@ -208,6 +209,7 @@ static void bind_text(struct unit_reader *reader, struct unit_reading *reading)
 	int error;
 
 	documents_reader.row = folder_type(unit_path(unit), &documents_reader.folder);
+	documents_reader.routes = virtual_hosts_folder(unit_path(unit));
 	error = read_documents(reader, buf_slice(&reader->text), &documents);
 	if (error == -ENOMEM)
 		diag_error(reader->diags, unit->path->text, ((struct position){0, 0}), "too-large",

@@ -25,8 +25,10 @@ static unsigned pick(struct random_test *test, unsigned below)
 
 static const char *const folders[] = {"clusters", "a/clusters", "a/b/clusters", "b/clusters",
 	"a/endpoints", "endpoints", "b/c/endpoints", "listeners", "a/listeners", "b/listeners",
-	"secrets", "_x/clusters", "b", "a", "clustres", "b/endpoint"};
-#define GOOD_FOLDERS	11 /* the first of them */
+	"secrets", "routes", "a/routes", "virtual-hosts/n1", "virtual-hosts/n2",
+	"a/virtual-hosts/n1", "b/virtual-hosts/n1/deep", "b/virtual-hosts", "_x/clusters", "b", "a",
+	"clustres", "b/endpoint"};
+#define GOOD_FOLDERS	18 /* the first of them */
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
 static void write_resource(struct random_test *test, const char *folder, struct buf *out)
@@ -64,6 +66,12 @@ static void write_resource(struct random_test *test, const char *folder, struct 
 			name, 100 + pick(test, 3));
 	else if (strstr(folder, "listener"))
 		buf_printf(out, "- {name: n%u, stat_prefix: p%u}\n", name, pick(test, 3));
+	else if (strstr(folder, "routes"))
+		buf_printf(out, "- {name: n%u%s}\n", name % 4,
+			pick(test, 3) ? "" : ", vhds: {config_source: {ads: {}}}");
+	else if (strstr(folder, "virtual-hosts"))
+		buf_printf(
+			out, "- {name: n%u, domains: [d%u.example]}\n", name % 20, pick(test, 200));
 	else if (strstr(folder, "secret"))
 		buf_printf(out,
 			"- {name: n%u, generic_secret: {secret: {inline_string: !file %s}}}\n",
@@ -104,6 +112,9 @@ static void edit(struct random_test *test, struct buf *hints)
 	struct buf text = BUF_INIT, path = BUF_INIT;
 	char full[4200];
 
+	/* Most virtual hosts hold their group: nobody has the route configuration. */
+	if (strstr(folder, "virtual-hosts") && pick(test, 6))
+		folder = pick(test, 2) ? "a/routes" : "routes";
 	buf_printf(&path, "%s/f%u.yaml", folder, pick(test, 3));
 	scratch_path(&test->scratch, buf_cstr(&path), full);
 	switch (pick(test, 12)) {
