@@ -343,7 +343,7 @@ void grpc_connection_free(struct grpc_connection *connection)
 {
 	LIST_REMOVE(connection, link);
 	atomic_fetch_sub(&connection->loop->connections_count, 1);
-	grpc_listeners_left(grpc_server_listeners(connection->loop->server));
+	grpc_listeners_left(connection->loop->listeners);
 	free(connection->peer);
 	free(connection);
 }

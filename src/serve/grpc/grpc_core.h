@@ -134,7 +134,6 @@ struct grpc_counters {
 struct grpc_listeners;
 
 struct grpc_loop {
-	struct grpc_server *server;
 	const struct grpc_options *options;
 	struct grpc_dispatch *dispatch;
 	struct grpc_loop **peers; /* all of the server's, this one too */
@@ -156,7 +155,8 @@ struct grpc_loop {
 	uint64_t assembling; /* bytes of incomplete messages, all connections */
 	int64_t log_window_ms;
 	unsigned logged, log_suppressed;
-	struct grpc_listeners *listeners; /* of the loop that accepts; NULL: not this one */
+	struct grpc_listeners *listeners; /* of the server; also counts connections */
+	bool is_acceptor;
 	bool is_stopping;
 	int64_t stop_ms;		 /* when what is left is closed; -1: it runs */
 	atomic_size_t connections_count; /* also those on their way here */
@@ -168,9 +168,12 @@ struct grpc_loop {
 };
 
 /* ---- grpc_loop.c ---- */
-int grpc_loop_new(struct grpc_server *server, const struct grpc_options *options,
-	struct grpc_loop **ret_loop);
-void grpc_loop_set_peers(struct grpc_loop *loop, struct grpc_loop **peers, size_t count);
+int grpc_loop_new(const struct grpc_options *options, struct grpc_loop **ret_loop);
+/* The first of them accepts. */
+void grpc_loop_set_peers(struct grpc_loop *loop, struct grpc_loop **peers, size_t count,
+	struct grpc_listeners *listeners);
+/* One turn of the loop that has no thread; returns when the next is due, -1: with an event. */
+int64_t grpc_loop_turn(struct grpc_loop *loop, int timeout_ms);
 int grpc_loop_start(struct grpc_loop *loop);
 /* Every connection leaves within about this time; the thread ends. Does not wait. */
 void grpc_loop_stop(struct grpc_loop *loop, int64_t drain_ms);
@@ -242,7 +245,5 @@ int64_t grpc_listeners_balance(struct grpc_listeners *listeners, int64_t now_ms)
 json_t *grpc_listeners_status(const struct grpc_listeners *listeners);
 void grpc_listeners_left(struct grpc_listeners *listeners); /* a connection; any thread */
 uint64_t grpc_listeners_connections(const struct grpc_listeners *listeners, uint64_t *ret_limit);
-
-struct grpc_listeners *grpc_server_listeners(struct grpc_server *server);
 
 #endif

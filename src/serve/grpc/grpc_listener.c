@@ -69,7 +69,7 @@ static void adopt(struct grpc_loop *loop, void *arg)
 	if (!connection) {
 		loop->counters.refused++;
 		atomic_fetch_sub(&loop->connections_count, 1);
-		grpc_listeners_left(grpc_server_listeners(loop->server));
+		grpc_listeners_left(loop->listeners);
 	}
 	free(adoption);
 }

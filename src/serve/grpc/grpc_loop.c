@@ -269,7 +269,7 @@ static int next_timeout(const struct grpc_loop *loop, int64_t next_ms)
 
 /* Connections are freed by bury() only, so that no event of the turn can point to freed memory;
  * listeners by jobs, which come after the events. Returns when the next turn is due anyway. */
-static int64_t run_turn(struct grpc_loop *loop, int timeout_ms)
+int64_t grpc_loop_turn(struct grpc_loop *loop, int timeout_ms)
 {
 	struct epoll_event events[EVENTS_PER_TURN];
 	int count = epoll_wait(loop->epoll_fd, events, EVENTS_PER_TURN, timeout_ms);
@@ -282,7 +282,7 @@ static int64_t run_turn(struct grpc_loop *loop, int timeout_ms)
 	run_deadlines(loop);
 	settle(loop);
 	next_ms = grpc_dispatch_turn(loop->dispatch, loop->now_ms);
-	if (loop->listeners)
+	if (loop->is_acceptor)
 		earlier(&next_ms, grpc_listeners_balance(loop->listeners, loop->now_ms));
 	bury(loop);
 	return next_ms;
@@ -307,27 +307,28 @@ static void *run(void *arg)
 		!LIST_EMPTY(&loop->graveyard) || is_busy(loop)) {
 		if (loop->is_stopping && clock_monotonic_ms() >= loop->stop_ms)
 			close_all(loop);
-		next_ms = run_turn(loop, next_timeout(loop, next_ms));
+		next_ms = grpc_loop_turn(loop, next_timeout(loop, next_ms));
 	}
 	return NULL;
 }
 
 /* ---- life ---- */
 
-void grpc_loop_set_peers(struct grpc_loop *loop, struct grpc_loop **peers, size_t count)
+void grpc_loop_set_peers(struct grpc_loop *loop, struct grpc_loop **peers, size_t count,
+	struct grpc_listeners *listeners)
 {
+	loop->listeners = listeners;
+	loop->is_acceptor = loop == peers[0];
 	loop->peers = peers;
 	loop->peers_count = count;
 }
 
-int grpc_loop_new(
-	struct grpc_server *server, const struct grpc_options *options, struct grpc_loop **ret_loop)
+int grpc_loop_new(const struct grpc_options *options, struct grpc_loop **ret_loop)
 {
 	struct grpc_loop *loop = xcalloc(1, sizeof(*loop));
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = &loop->wake_source};
 	int rc = 0;
 
-	loop->server = server;
 	loop->options = options;
 	loop->wake_source = GRPC_SOURCE_WAKE;
 	loop->stop_ms = -1;

@@ -20,11 +20,6 @@ struct grpc_server {
 	struct store_subscription *subscription;
 };
 
-struct grpc_listeners *grpc_server_listeners(struct grpc_server *server)
-{
-	return server->listeners;
-}
-
 void grpc_server_wake(struct grpc_server *server)
 {
 	for (size_t i = 0; i < server->loops_count; i++)
@@ -95,16 +90,16 @@ int grpc_server_start(const struct grpc_options *options, struct grpc_server **r
 	server->options = *options;
 	server->loops = xcalloc(threads, sizeof(struct grpc_loop *));
 	while (server->loops_count < threads && !rc) {
-		rc = grpc_loop_new(server, &server->options, &server->loops[server->loops_count]);
+		rc = grpc_loop_new(&server->options, &server->loops[server->loops_count]);
 		if (!rc)
 			server->loops_count++;
 	}
 	if (!rc) {
 		server->listeners =
 			grpc_listeners_new(server->loops[0], options->limits.grpc_connections);
-		server->loops[0]->listeners = server->listeners;
 		for (size_t i = 0; i < threads; i++)
-			grpc_loop_set_peers(server->loops[i], server->loops, threads);
+			grpc_loop_set_peers(
+				server->loops[i], server->loops, threads, server->listeners);
 	}
 	while (!rc && server->started < threads) {
 		rc = grpc_loop_start(server->loops[server->started]);
@@ -142,7 +137,7 @@ static void add_status(struct grpc_loop *loop, void *arg)
 	struct status_call *call = arg;
 	const struct grpc_counters *counters = &loop->counters;
 
-	if (loop->listeners)
+	if (loop->is_acceptor)
 		call->listeners = grpc_listeners_status(loop->listeners);
 	call->sum.accepted += counters->accepted;
 	call->sum.refused += counters->refused;
