@@ -1,22 +1,34 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every tree in examples/ compiles as it stands, without a word but that a part of Envoy is unfinished.
+# Every tree in examples/ compiles as it stands, without a word but that a part of Envoy is unfinished;
+# every bootstrap there is one.
 set -u
 count=0
 
-check()
+# The first argument names it; anything printed is an error.
+silent()
 {
+	name=$1
+	shift
 	count=$((count + 1))
-	output=$("$XDSPUB" check "$1" 2>&1) && status=0 || status=$?
+	output=$("$@" 2>&1) && status=0 || status=$?
 	if [ $status = 0 ] && [ -z "$(echo "$output" | grep -v '\[work-in-progress\]$')" ]; then
-		echo "ok $count - $2"
+		echo "ok $count - $name"
 	else
-		echo "not ok $count - $2"
+		echo "not ok $count - $name"
 		echo "$output" | sed 's/^/# /'
 	fi
 }
 
+read_bootstrap()
+{
+	"$XDSPUB" convert --type envoy.config.bootstrap.v3.Bootstrap --to pb "$1" >/dev/null
+}
+
 for tree in "${top_srcdir:?}"/examples/*/; do
-	check "$tree" "examples/$(basename "$tree")"
+	silent "examples/$(basename "$tree")" "$XDSPUB" check "$tree"
+done
+for file in "$top_srcdir"/examples/envoy-*.yaml; do
+	silent "examples/$(basename "$file")" read_bootstrap "$file"
 done
 echo "1..$count"
