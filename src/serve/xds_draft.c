@@ -314,10 +314,11 @@ static struct xds_table *rebuild(struct xds_draft *draft, size_t count)
 
 	entry = xds_table_next(draft->base, &cursor);
 	while (entry || next < draft->count) {
-		const struct xds_entry *change = &draft->changes[next].entry;
+		const struct xds_entry *change =
+			next < draft->count ? &draft->changes[next].entry : NULL;
 		int order = entry ? -1 : 1;
 
-		if (entry && next < draft->count)
+		if (entry && change)
 			order = compare_entries(entry, change);
 		if (order >= 0 && change->flags)
 			entries[kept++] = *change;
