@@ -39,6 +39,7 @@ name: {SERVICE}
 api_listener:
   api_listener:
     "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+    stat_prefix: {SERVICE}
     rds: {{route_config_name: routes, config_source: {{ads: {{}}, resource_api_version: V3}}}}
     http_filters:
     - name: router
@@ -350,7 +351,7 @@ class Script:
         self.move("ce", ["two"])
 
     STEPS = (resolves, endpoint_added, endpoint_removed, endpoints_replaced, split, rerouted, old_removed,
-             all_at_once, broken, repaired, stopped, restarted, follows_again)
+             all_at_once, broken, repaired, stopped, restarted, follows_again, brought_back)
 
 
 class Tap:
