@@ -199,13 +199,56 @@ static void print_rejections(const json_t *client, size_t *printed)
 	}
 }
 
+/* One type that a client asked for: what of it, and whether it has the newest that it was sent. */
+static void print_subscription(const char *name, const json_t *type)
+{
+	const json_t *subscribed = json_object_get(type, "subscribed");
+	const char *sent = text_of(type, "sent"), *had = text_of(type, "acknowledged");
+
+	printf("    %-5s ", name);
+	if (json_is_integer(subscribed))
+		print_count(json_integer_value(subscribed), "name", "");
+	else
+		printf("all");
+	if (is_set(type, "is_rejected"))
+		printf(", rejected %s", text_of(type, "rejected"));
+	else if (is_set(type, "is_outstanding"))
+		printf(", was sent %s and has not answered", sent);
+	if (had[0])
+		printf(", has %s", had);
+	else if (sent[0] && !json_object_get(type, "is_outstanding"))
+		printf(", was sent %s", sent);
+	putchar('\n');
+}
+
+static void print_client_list(const json_t *clients)
+{
+	const char *name;
+	json_t *client, *type;
+	size_t i;
+
+	json_array_foreach((json_t *)clients, i, client)
+	{
+		printf("  node %s of cluster %s at %s: group %s, %s, since %s\n",
+			text_of(client, "node"), text_of(client, "cluster"),
+			text_of(client, "address"), text_of(client, "group"),
+			text_of(client, "transport"), text_of(client, "since"));
+		json_object_foreach(json_object_get(client, "types"), name, type)
+		{
+			print_subscription(name, type);
+		}
+	}
+}
+
 /* Those that need eyes: who refused something, and who belongs to no group. */
-static void print_clients(const json_t *status)
+static void print_clients(const json_t *status, bool with_all)
 {
 	json_t *client;
 	size_t i, printed = 0;
 
 	print_transports(status);
+	if (with_all)
+		print_client_list(json_object_get(status, "clients"));
 	json_array_foreach(json_object_get(status, "clients"), i, client)
 	{
 		print_rejections(client, &printed);
@@ -220,7 +263,7 @@ static void print_clients(const json_t *status)
 	}
 }
 
-static void print_people(const json_t *status)
+static void print_people(const json_t *status, bool with_clients)
 {
 	const json_t *build = json_object_get(status, "build");
 	json_t *group;
@@ -245,7 +288,7 @@ static void print_people(const json_t *status)
 	{
 		print_group(group);
 	}
-	print_clients(status);
+	print_clients(status, with_clients);
 	print_diagnostics(json_object_get(status, "diagnostics"));
 }
 
@@ -292,7 +335,7 @@ static int run(const struct args *args)
 		if (args_has(args, "json"))
 			given_print_json(json_incref(status));
 		else
-			print_people(status);
+			print_people(status, args_has(args, "clients"));
 		result = EXIT_FINE;
 	} else {
 		fprintf(stderr, "xdspub status: %s\n", buf_cstr(&problem));
@@ -308,6 +351,7 @@ static const struct args_option status_options[] = {
 		"the daemon's admin listener (default: the configuration's,\n"
 		"else " DEFAULT_ADMIN ")"},
 	{"config", 'c', "FILE", false, "take the address from here (default:\n" CONFIG_PATH ")"},
+	{"clients", 'l', NULL, false, "list every client, too: what it was sent and has"},
 	{"json", 'j', NULL, false, "print the daemon's answer as it is"},
 	{0},
 };

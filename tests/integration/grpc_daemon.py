@@ -64,6 +64,12 @@ def clients():
             assert lane["subscribed"] == 8 and len(lane["names"]) == 5, lane
             assert lane["sent"] == endpoints.version and lane["is_outstanding"], lane
             assert "acknowledged" not in lane and "acknowledged_at" not in lane, lane
+            people = xdspub("status", "--clients", "--admin", daemon.admin).stdout
+            assert "node n1 of cluster edge at unix: group edge, grpc sotw ads, since" in people
+            assert f"CDS   all, has {first.version}\n" in people, people
+            assert "SDS   1 name\n" in people and secret.version not in people, people
+            assert f"EDS   8 names, was sent {endpoints.version} and has not answered" in people
+            assert "node n1" not in xdspub("status", "--admin", daemon.admin).stdout
             # Nothing that a secret could be guessed from.
             text = json.dumps(status)
             assert secret.version not in text and "hunter2" not in text
