@@ -214,7 +214,7 @@ static bool serve_lane(struct xds_stream *stream, struct xds_lane *lane, bool be
 		if (now_ms >= until)
 			return send_step(stream, lane, true, now_ms);
 		wait_until(stream, until);
-	} else if (has_gone(lane)) {
+	} else if (has_gone(lane) && !is_gone) {
 		wait_until(stream, lane->gone_ms + stream->feed->hub->settings.drain_ms);
 	}
 	if (lane->refresh_ms >= 0 && now_ms >= lane->refresh_ms &&

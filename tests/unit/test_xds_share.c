@@ -5,7 +5,7 @@
 #include <malloc.h>
 
 #define STREAMS 500
-#define NAMES	100
+#define NAMES	1000
 
 struct fleet {
 	struct xds_hub *hub;
@@ -153,6 +153,70 @@ static void test_one_change_is_computed_once(void **state)
 	check_sharing(true);
 }
 
+/* Each stream names others of many, most of them as others do: the names are stored once, and an
+ * edit concerns only those that asked for it. */
+static void test_streams_with_different_names(void **state)
+{
+	enum {
+		ALL = 3000,
+		EACH = 1000,
+		COUNT = 100
+	};
+	const struct xds_settings settings = XDS_SETTINGS_DEFAULT;
+	struct xds_stream *streams[COUNT];
+	struct slice *names = xmalloc(ALL * sizeof(*names));
+	struct xds_hub *hub = xds_hub_new(&settings);
+	struct xds_feed *feed = xds_feed_new(hub, NULL);
+	struct buf text = BUF_INIT;
+	struct snapshot *snapshot;
+	uint64_t computed;
+	unsigned sent = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < ALL; i++) {
+		buf_printf(&text, "%sn%u=1", i ? "," : "EDS:", i);
+		names[i] = slice_of(xasprintf("n%u", i));
+	}
+	snapshot = script_snapshot(buf_cstr(&text));
+	xds_feed_set(feed, snapshot);
+	snapshot_unref(snapshot);
+	for (unsigned i = 0; i < COUNT; i++) {
+		struct xds_request request = {.names = names + 20 * i, .names_count = EACH};
+		struct xds_outcome outcome;
+		struct xds_response response;
+
+		streams[i] =
+			xds_stream_new(feed, (struct xds_method){XDS_DELTA, xds_type_row(XDS_EDS)},
+				(struct xds_client){false});
+		xds_stream_on_request(streams[i], &request, 0, &outcome);
+		assert_true(xds_stream_next(streams[i], 0, &response));
+		assert_int_equal(response.answer->items_count, EACH);
+		request = (struct xds_request){.nonce = slice_of(response.nonce)};
+		xds_stream_on_request(streams[i], &request, 0, &outcome);
+		assert_int_equal(outcome.event, XDS_EVENT_ACK);
+	}
+	assert_int_equal(xds_hub_count(hub).names, 20 * (COUNT - 1) + EACH);
+	computed = xds_hub_count(hub).computed;
+	text.data[strcspn(buf_cstr(&text), "=") + 1] = '2'; /* n0: the first stream has it alone */
+	snapshot = script_snapshot(buf_cstr(&text));
+	xds_feed_set(feed, snapshot);
+	snapshot_unref(snapshot);
+	for (unsigned i = 0; i < COUNT; i++) {
+		struct xds_response response;
+
+		sent += xds_stream_next(streams[i], 0, &response);
+		xds_stream_free(streams[i]);
+	}
+	assert_int_equal(sent, 1);
+	assert_int_equal(xds_hub_count(hub).computed, computed + 1);
+	for (unsigned i = 0; i < ALL; i++)
+		free((void *)names[i].data);
+	free(names);
+	buf_fini(&text);
+	xds_feed_free(feed);
+	xds_hub_free(hub);
+}
+
 /* S.115: clients that say nothing keep neither the snapshot nor its resources. */
 static void check_release(bool is_delta)
 {
@@ -194,9 +258,11 @@ static void test_memory_of_an_idle_stream(void **state)
 	fleet_begin(&fleet, false);
 	fleet_end(&fleet);
 	for (int is_delta = 0; is_delta < 2; is_delta++) {
+		struct snapshot *snapshot = clusters("e1", "1");
+
 		before = mallinfo2();
 		fleet_begin(&fleet, is_delta);
-		serve(&fleet, clusters("e1", "1"));
+		serve(&fleet, snapshot);
 		for (size_t i = 0; i < STREAMS; i++) {
 			struct xds_request request = {.names_count = 1};
 			struct xds_response response;
@@ -225,6 +291,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_change_is_computed_once),
+		cmocka_unit_test(test_streams_with_different_names),
 		cmocka_unit_test(test_silent_clients_hold_no_snapshot),
 		cmocka_unit_test(test_memory_of_an_idle_stream),
 	};
