@@ -59,6 +59,10 @@ bool text_is_utf8(struct slice text)
 			at += 8;
 			left -= 8;
 		}
+		while (left && !(*at & 0x80)) {
+			at++;
+			left--;
+		}
 		if (!left)
 			break;
 		size = utf8_length((const unsigned char *)at, left, &code);

@@ -68,6 +68,7 @@ def fleet_figures(_folder, figures):
 
 def grpc_figures(_folder, figures):
     if os.path.exists(os.path.join(PROGRAMS, "bench_grpc_load")):
+        run(program("bench_grpc_bytes"), figures)
         run(script("grpc_figures.py"), figures)
     else:
         print("no figures of gRPC: this build is without")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A byte for the kind of message, then its bytes. What passes the check, protobuf-c takes: it is
- * never the one to refuse. Every text is UTF-8 without NUL and within its limit.
+ * never the one to refuse, and finds in a request what we find. Every text is UTF-8 without NUL and
+ * within its limit.
  */
 #include <assert.h>
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include "serve/grpc/grpc_request.h"
 #include "serve/grpc/grpc_wire.h"
 #include "xdspub/client_status.pb-c.h"
+#include "xdspub/discovery_request.pb-c.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,6 +35,70 @@ static void check_problem(int error, const char *problem)
 {
 	assert(error == -EINVAL || error == -E2BIG);
 	assert(problem[0] && !strchr(problem, '\n') && !strstr(problem, "cannot be unpacked"));
+}
+
+static void check_equal(struct slice text, const char *other)
+{
+	assert(slice_is(text, other ? other : ""));
+}
+
+static void compare_sotw(const struct grpc_request *request, const Xds__DiscoveryRequest *other)
+{
+	const struct xds_request *xds = &request->xds;
+
+	check_equal(xds->version_info, other->version_info);
+	check_equal(xds->type_url, other->type_url);
+	check_equal(xds->nonce, other->response_nonce);
+	assert(request->has_node == other->has_node && request->node.length == other->node.len);
+	assert(xds->names_count == other->n_resource_names);
+	for (size_t i = 0; i < xds->names_count; i++)
+		check_equal(xds->names[i], other->resource_names[i]);
+	assert(xds->has_error == (other->error_detail != NULL));
+	if (xds->has_error)
+		assert(xds->error_code == other->error_detail->code &&
+			xds->error_message.length == other->error_detail->message.len);
+}
+
+static void compare_delta(
+	const struct grpc_request *request, const Xds__DeltaDiscoveryRequest *other)
+{
+	const struct xds_request *xds = &request->xds;
+
+	check_equal(xds->type_url, other->type_url);
+	check_equal(xds->nonce, other->response_nonce);
+	assert(request->has_node == other->has_node && request->node.length == other->node.len);
+	assert(xds->names_count == other->n_resource_names_subscribe);
+	for (size_t i = 0; i < xds->names_count; i++)
+		check_equal(xds->names[i], other->resource_names_subscribe[i]);
+	assert(xds->unsubscribe_count == other->n_resource_names_unsubscribe);
+	for (size_t i = 0; i < xds->unsubscribe_count; i++)
+		check_equal(xds->unsubscribe[i], other->resource_names_unsubscribe[i]);
+	assert(xds->versions_count == other->n_initial_resource_versions);
+	for (size_t i = 0; i < xds->versions_count; i++) {
+		check_equal(xds->versions[i].name, other->initial_resource_versions[i]->key);
+		check_equal(xds->versions[i].version, other->initial_resource_versions[i]->value);
+	}
+	assert(xds->has_error == (other->error_detail != NULL));
+	if (xds->has_error)
+		assert(xds->error_code == other->error_detail->code &&
+			xds->error_message.length == other->error_detail->message.len);
+}
+
+static void compare(struct slice bytes, bool is_delta, const struct limits *limits,
+	const struct grpc_request *request)
+{
+	struct arena *arena = arena_new(0);
+	ProtobufCMessage *other;
+	char problem[200];
+
+	assert(!grpc_wire_unpack(is_delta ? &xds__delta_discovery_request__descriptor
+					  : &xds__discovery_request__descriptor,
+		bytes, limits, arena, &other, problem, sizeof(problem)));
+	if (is_delta)
+		compare_delta(request, (const Xds__DeltaDiscoveryRequest *)other);
+	else
+		compare_sotw(request, (const Xds__DiscoveryRequest *)other);
+	arena_free(arena);
 }
 
 static void check_request(struct slice bytes, bool is_delta, const struct limits *limits)
@@ -56,6 +122,7 @@ static void check_request(struct slice bytes, bool is_delta, const struct limits
 		check_text(request.xds.versions[i].version, limits->resource_name_bytes);
 	}
 	assert(request.has_node || !request.node.length);
+	compare(bytes, is_delta, limits, &request);
 	grpc_request_fini(&request);
 }
 

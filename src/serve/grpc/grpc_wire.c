@@ -17,10 +17,15 @@
 
 /* Fields */
 
-static bool read_varint(struct slice *rest, size_t most, uint64_t *ret_value)
+static inline bool read_varint(struct slice *rest, size_t most, uint64_t *ret_value)
 {
 	uint64_t value = 0;
 
+	if (rest->length && !(*rest->data & 0x80)) {
+		*ret_value = (uint8_t)*rest->data++;
+		rest->length--;
+		return true;
+	}
 	if (most > rest->length)
 		most = rest->length;
 	for (size_t i = 0; i < most; i++) {
@@ -141,8 +146,9 @@ int grpc_wire_next(struct slice *rest, struct grpc_wire_field *ret_field)
 struct level {
 	const ProtobufCMessageDescriptor *type;
 	struct slice rest;
-	uint32_t counts[FIELDS_MOST]; /* occurrences of each declared field */
-	bool is_listed;		      /* an item of a repeated field, or in one */
+	uint32_t counts[FIELDS_MOST];	      /* occurrences of each declared field */
+	const ProtobufCFieldDescriptor *last; /* the field before: the next is often its kin */
+	bool is_listed;			      /* an item of a repeated field, or in one */
 };
 
 struct check {
@@ -178,6 +184,7 @@ static void push(struct check *check, const ProtobufCMessageDescriptor *type, st
 	assert(check->depth <= NESTING_MOST && type->n_fields <= FIELDS_MOST);
 	level->type = type;
 	level->rest = bytes;
+	level->last = NULL;
 	level->is_listed = is_listed;
 	memset(level->counts, 0, type->n_fields * sizeof(level->counts[0]));
 }
@@ -254,11 +261,17 @@ static enum grpc_wire_type wire_type_of(ProtobufCType type)
 	return GRPC_WIRE_VARINT;
 }
 
+static const ProtobufCFieldDescriptor *find_field(struct level *level, uint32_t number)
+{
+	if (!level->last || level->last->id != number)
+		level->last = protobuf_c_message_descriptor_get_field(level->type, number);
+	return level->last;
+}
+
 static int check_field(struct check *check, const struct grpc_wire_field *found)
 {
 	struct level *level = &check->levels[check->depth - 1];
-	const ProtobufCFieldDescriptor *field =
-		protobuf_c_message_descriptor_get_field(level->type, found->number);
+	const ProtobufCFieldDescriptor *field = find_field(level, found->number);
 	uint32_t *count;
 	bool is_repeated, is_listed;
 
@@ -283,9 +296,16 @@ static int check_field(struct check *check, const struct grpc_wire_field *found)
 	return 0;
 }
 
-static int check_message(
+static int run_check(
 	struct check *check, const ProtobufCMessageDescriptor *type, struct slice bytes)
 {
+	if (bytes.length > check->limits->grpc_message_bytes) {
+		(void)snprintf(check->problem, check->problem_size,
+			"%s: longer than %" PRIu64 " bytes", type->short_name,
+			check->limits->grpc_message_bytes);
+		return -E2BIG;
+	}
+	check->start = bytes.data;
 	check->depth = 0;
 	check->spare = 0;
 	push(check, type, bytes, false);
@@ -303,6 +323,19 @@ static int check_message(
 			return rc;
 	}
 	return 0;
+}
+
+int grpc_wire_check(const ProtobufCMessageDescriptor *type, struct slice bytes,
+	const struct limits *limits, char *problem, size_t problem_size)
+{
+	struct check check;
+
+	/* Most of it is levels that are filled when they are needed. */
+	check.limits = limits;
+	check.copy = NULL;
+	check.problem = problem;
+	check.problem_size = problem_size;
+	return run_check(&check, type, bytes);
 }
 
 /* Unpacking */
@@ -324,25 +357,16 @@ int grpc_wire_unpack(const ProtobufCMessageDescriptor *type, struct slice bytes,
 {
 	ProtobufCAllocator allocator = {
 		.alloc = allocator_alloc, .free = allocator_free, .allocator_data = arena};
-	struct check check = {.limits = limits,
-		.start = bytes.data,
-		.problem = problem,
-		.problem_size = problem_size};
-	int error;
+	struct check check = {.limits = limits, .problem = problem, .problem_size = problem_size};
+	int error = run_check(&check, type, bytes);
 
-	if (bytes.length > limits->grpc_message_bytes) {
-		(void)snprintf(problem, problem_size, "%s: longer than %" PRIu64 " bytes",
-			type->short_name, limits->grpc_message_bytes);
-		return -E2BIG;
-	}
-	error = check_message(&check, type, bytes);
 	if (error)
 		return error;
 	if (check.has_groups) {
 		struct slice copy = arena_copy(arena, bytes.data, bytes.length);
 
 		check.copy = (char *)(uintptr_t)copy.data;
-		error = check_message(&check, type, bytes);
+		error = run_check(&check, type, bytes);
 		assert(!error);
 		bytes = copy;
 	}

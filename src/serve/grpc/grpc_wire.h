@@ -41,11 +41,15 @@ int grpc_wire_next(struct slice *rest, struct grpc_wire_field *ret_field);
 #define GRPC_WIRE_TEXT_BYTES 4096
 
 /*
- * Checks and unpacks. Limits: grpc_message_bytes; request_names of each repeated field;
- * resource_name_bytes for strings in repeated fields; the two above. Everything is in the arena
- * (don't free the message); the bytes are not needed afterwards. Strings end in NUL and hold none.
- * 0, -EINVAL, -E2BIG: `problem` says what is wrong, in one line without the peer's text.
+ * Limits: grpc_message_bytes; request_names of each repeated field; resource_name_bytes for strings
+ * in repeated fields; the two above. 0, -EINVAL, -E2BIG: `problem` says what is wrong, in one line
+ * without the peer's text. Afterwards known fields have their own wire type, and strings are UTF-8
+ * and hold no NUL.
  */
+int grpc_wire_check(const ProtobufCMessageDescriptor *type, struct slice bytes,
+	const struct limits *limits, char *problem, size_t problem_size);
+/* Checks and unpacks. Everything is in the arena (don't free the message); the bytes are not
+ * needed afterwards. */
 int grpc_wire_unpack(const ProtobufCMessageDescriptor *type, struct slice bytes,
 	const struct limits *limits, struct arena *arena, ProtobufCMessage **ret_message,
 	char *problem, size_t problem_size);
