@@ -240,7 +240,7 @@ static int set_up_few(void **state)
 
 	prepare(state);
 	fixture = *state;
-	fixture->options.limits.connections = 3;
+	fixture->options.limits.grpc_connections = 3;
 	fixture->log.level = LOG_LEVEL_ERROR;
 	start(fixture);
 	return 0;
@@ -257,7 +257,10 @@ static void limits_connections(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_echo(peers[i]);
 	peer_open(peers[3], "/test/Echo");
-	peer_step(peers[3], 150);
+	/* Not even SETTINGS come. */
+	for (int i = 0; i < 5; i++)
+		peer_step(peers[3], 40);
+	assert_int_equal(peers[3]->remote_streams, 0);
 	assert_false(peers[3]->streams[0].has_headers);
 	peer_free(peers[0]);
 	assert_true(peer_wait(peers[3], peers[3]->streams[0].has_headers));
