@@ -55,10 +55,20 @@ def wrong(out):
     return None, len(by_path)
 
 
+def convert_bootstrap(path):
+    command = [os.environ["XDSPUB"], "convert", "--type", "envoy.config.bootstrap.v3.Bootstrap", path]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False)
+
+
 def main():
     tap = Tap()
     with Folder() as top:
         for name in sorted(os.listdir(EXAMPLES)):
+            if name.endswith(".yaml"):
+                result = convert_bootstrap(os.path.join(EXAMPLES, name))
+                tap.ok(not result.returncode, name + ": a bootstrap of Envoy", result.stdout)
+                continue
             out = os.path.join(top, name)
             result = build(os.path.join(EXAMPLES, name), out)
             if result.returncode:
