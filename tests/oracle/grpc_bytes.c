@@ -90,6 +90,8 @@ struct parts {
 	struct xds_item items[ITEMS_MOST];
 	struct slice aliases[ITEMS_MOST][ITEMS_MOST];
 	struct slice removed[ITEMS_MOST];
+	Xds__Resource *wrappers[ITEMS_MOST]; /* items borrow from them */
+	size_t wrappers_count;
 };
 
 static struct slice bytes_of(ProtobufCBinaryData bytes)
@@ -129,9 +131,11 @@ static void add_any(struct parts *parts, enum xds_type type, const Xds__Any *any
 	struct xds_item *item;
 
 	if (strcmp(any->type_url, xds_type_row(type)->type_url) != 0) {
-		/* Borrowed from until the process ends. */
-		add_resource(parts, type,
-			xds__resource__unpack(NULL, value.length, (const uint8_t *)value.data));
+		Xds__Resource *wrapper =
+			xds__resource__unpack(NULL, value.length, (const uint8_t *)value.data);
+
+		parts->wrappers[parts->wrappers_count++] = wrapper;
+		add_resource(parts, type, wrapper);
 		parts->items[parts->answer.items_count - 1].is_wrapped = true;
 		return;
 	}
@@ -159,6 +163,8 @@ static void put_answer(struct parts *parts, const char *version, const char *non
 	rcstr_unref(response.source);
 	for (size_t i = 0; i < parts->answer.items_count; i++)
 		resource_unref(parts->items[i].resource);
+	for (size_t i = 0; i < parts->wrappers_count; i++)
+		xds__resource__free_unpacked(parts->wrappers[i], NULL);
 }
 
 static void respond_sotw(const Xds__DiscoveryResponse *given, struct buf *out)
