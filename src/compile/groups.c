@@ -12,6 +12,7 @@
 #include "compile/compile.h"
 #include "compile/folder.h"
 #include "compile/groups_each.h"
+#include "compile/groups_keys.h"
 #include "compile/match_cover.h"
 #include "compile/match_read.h"
 #include "message/yaml_read.h"
@@ -82,15 +83,26 @@ static void fail_unknown_key(struct groups_reader *reader, const struct node_pai
 	buf_fini(&text);
 }
 
-static void check_keys(struct groups_reader *reader, const struct node *map, const char *where,
-	const char *const *keys)
+/* `prefix`: whose keys they are in the table of groups_keys.h. */
+static void check_keys(
+	struct groups_reader *reader, const struct node *map, const char *where, const char *prefix)
 {
-	for (size_t i = 0; i < map->pairs_count; i++) {
-		const char *const *key = keys;
+	size_t rows_count, count = 0;
+	const struct groups_key *rows = groups_keys(&rows_count);
+	AUTO_FREE const char **keys = xcalloc(rows_count + 1, sizeof(*keys));
 
-		while (*key && !slice_is(map->pairs[i].key, *key))
+	for (size_t i = 0; i < rows_count; i++) {
+		const char *key = groups_key_below(&rows[i], prefix);
+
+		if (key)
+			keys[count++] = key;
+	}
+	for (size_t i = 0; i < map->pairs_count; i++) {
+		size_t key = 0;
+
+		while (keys[key] && !slice_is(map->pairs[i].key, keys[key]))
 			key++;
-		if (!*key)
+		if (!keys[key])
 			fail_unknown_key(reader, &map->pairs[i], where, keys);
 	}
 }
@@ -391,15 +403,13 @@ static void read_each(struct groups_reader *reader, const struct node *node,
 
 static void read_item(struct groups_reader *reader, const struct node *node, uint32_t source)
 {
-	static const char *const keys[] = {
-		"name", "match", "layers", "allow_empty", "at_least", "each", NULL};
 	const struct node_pair *each = node_find(node, "each");
 
 	if (node->kind != NODE_MAP) {
 		FAIL(reader, node->at, "bad-group", "a group is a mapping with name and layers");
 		return;
 	}
-	check_keys(reader, node, "a group", keys);
+	check_keys(reader, node, "a group", "groups.");
 	if (each) {
 		/* Its own stars and braces are no captures. */
 		struct node *rest = arena_zalloc(reader->arena, sizeof(*rest));
@@ -538,14 +548,13 @@ static void read_isolate(struct groups_reader *reader, const struct node *root)
 
 static void read_root(struct groups_reader *reader, const struct node *root)
 {
-	static const char *const keys[] = {"groups", "isolate", NULL};
 	const struct node_pair *pair;
 
 	if (root->kind != NODE_MAP) {
 		FAIL(reader, root->at, "bad-groups", "a mapping with groups: is wanted here");
 		return;
 	}
-	check_keys(reader, root, FOLDER_GROUPS_FILE, keys);
+	check_keys(reader, root, FOLDER_GROUPS_FILE, "");
 	read_isolate(reader, root);
 	pair = node_find(root, "groups");
 	if (!pair || pair->value->kind != NODE_LIST || pair->value->items_count == 0) {

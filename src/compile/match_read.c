@@ -6,46 +6,33 @@
 /* Levels of mappings and lists; the condition tree is at most twice as deep. */
 #define DEPTH_MAX 16
 
-enum shape {
-	SHAPE_TEXT, /* or a list of texts in the node: then any of them may fit */
-	SHAPE_NUMBER,
-	SHAPE_FREE, /* a Struct */
-	SHAPE_FIELDS,
+static const struct match_shape_field locality_fields[] = {
+	{"region", "region", MATCH_SHAPE_TEXT, NULL},
+	{"zone", "zone", MATCH_SHAPE_TEXT, NULL},
+	{"sub_zone", "subZone", MATCH_SHAPE_TEXT, NULL},
+	{NULL, NULL, MATCH_SHAPE_TEXT, NULL},
 };
-
-struct shape_field {
-	const char *name, *camel_name;
-	enum shape shape;
-	const struct shape_field *fields; /* ends with a NULL name */
+static const struct match_shape_field version_fields[] = {
+	{"major_number", "majorNumber", MATCH_SHAPE_NUMBER, NULL},
+	{"minor_number", "minorNumber", MATCH_SHAPE_NUMBER, NULL},
+	{"patch", "patch", MATCH_SHAPE_NUMBER, NULL},
+	{NULL, NULL, MATCH_SHAPE_TEXT, NULL},
 };
-
-static const struct shape_field locality_fields[] = {
-	{"region", "region", SHAPE_TEXT, NULL},
-	{"zone", "zone", SHAPE_TEXT, NULL},
-	{"sub_zone", "subZone", SHAPE_TEXT, NULL},
-	{NULL, NULL, SHAPE_TEXT, NULL},
+static const struct match_shape_field build_fields[] = {
+	{"version", "version", MATCH_SHAPE_FIELDS, version_fields},
+	{"metadata", "metadata", MATCH_SHAPE_FREE, NULL},
+	{NULL, NULL, MATCH_SHAPE_TEXT, NULL},
 };
-static const struct shape_field version_fields[] = {
-	{"major_number", "majorNumber", SHAPE_NUMBER, NULL},
-	{"minor_number", "minorNumber", SHAPE_NUMBER, NULL},
-	{"patch", "patch", SHAPE_NUMBER, NULL},
-	{NULL, NULL, SHAPE_TEXT, NULL},
-};
-static const struct shape_field build_fields[] = {
-	{"version", "version", SHAPE_FIELDS, version_fields},
-	{"metadata", "metadata", SHAPE_FREE, NULL},
-	{NULL, NULL, SHAPE_TEXT, NULL},
-};
-static const struct shape_field node_fields[] = {
-	{"id", "id", SHAPE_TEXT, NULL},
-	{"cluster", "cluster", SHAPE_TEXT, NULL},
-	{"metadata", "metadata", SHAPE_FREE, NULL},
-	{"locality", "locality", SHAPE_FIELDS, locality_fields},
-	{"user_agent_name", "userAgentName", SHAPE_TEXT, NULL},
-	{"user_agent_version", "userAgentVersion", SHAPE_TEXT, NULL},
-	{"user_agent_build_version", "userAgentBuildVersion", SHAPE_FIELDS, build_fields},
-	{"client_features", "clientFeatures", SHAPE_TEXT, NULL},
-	{NULL, NULL, SHAPE_TEXT, NULL},
+static const struct match_shape_field node_fields[] = {
+	{"id", "id", MATCH_SHAPE_TEXT, NULL},
+	{"cluster", "cluster", MATCH_SHAPE_TEXT, NULL},
+	{"metadata", "metadata", MATCH_SHAPE_FREE, NULL},
+	{"locality", "locality", MATCH_SHAPE_FIELDS, locality_fields},
+	{"user_agent_name", "userAgentName", MATCH_SHAPE_TEXT, NULL},
+	{"user_agent_version", "userAgentVersion", MATCH_SHAPE_TEXT, NULL},
+	{"user_agent_build_version", "userAgentBuildVersion", MATCH_SHAPE_FIELDS, build_fields},
+	{"client_features", "clientFeatures", MATCH_SHAPE_TEXT, NULL},
+	{NULL, NULL, MATCH_SHAPE_TEXT, NULL},
 };
 
 struct match_reader {
@@ -55,8 +42,8 @@ struct match_reader {
 	bool is_failed;
 };
 
-static bool read_into(struct match_reader *reader, const struct node *node, enum shape shape,
-	const struct shape_field *fields, unsigned depth, struct match *out);
+static bool read_into(struct match_reader *reader, const struct node *node, enum match_shape shape,
+	const struct match_shape_field *fields, unsigned depth, struct match *out);
 
 #define FAIL(reader, at, ...)                                                                      \
 	do {                                                                                       \
@@ -136,15 +123,15 @@ static bool read_comparison(struct match_reader *reader, const struct node *map,
 	return true;
 }
 
-static void fail_unknown_field(
-	struct match_reader *reader, const struct node_pair *pair, const struct shape_field *fields)
+static void fail_unknown_field(struct match_reader *reader, const struct node_pair *pair,
+	const struct match_shape_field *fields)
 {
 	struct suggestion suggestion;
 	struct buf quoted = BUF_INIT;
 	char phrase[256];
 
 	suggestion_init(&suggestion, pair->key);
-	for (const struct shape_field *field = fields; field->name; field++) {
+	for (const struct match_shape_field *field = fields; field->name; field++) {
 		suggestion_offer(&suggestion, field->name);
 		suggestion_offer(&suggestion, field->camel_name);
 	}
@@ -155,8 +142,8 @@ static void fail_unknown_field(
 }
 
 /* A mapping: all of its keys must fit. */
-static bool read_fields(struct match_reader *reader, const struct node *map, enum shape shape,
-	const struct shape_field *fields, unsigned depth, struct match *out)
+static bool read_fields(struct match_reader *reader, const struct node *map, enum match_shape shape,
+	const struct match_shape_field *fields, unsigned depth, struct match *out)
 {
 	size_t count = 0;
 
@@ -170,7 +157,7 @@ static bool read_fields(struct match_reader *reader, const struct node *map, enu
 		return false;
 	for (size_t i = 0; i < map->pairs_count; i++) {
 		const struct node_pair *pair = &map->pairs[i];
-		const struct shape_field *field = NULL;
+		const struct match_shape_field *field = NULL;
 		struct match *child = &out->children[count];
 		struct slice name = pair->key;
 
@@ -196,8 +183,8 @@ static bool read_fields(struct match_reader *reader, const struct node *map, enu
 	return true;
 }
 
-static bool read_scalar(
-	struct match_reader *reader, const struct node *node, enum shape shape, struct match *out)
+static bool read_scalar(struct match_reader *reader, const struct node *node,
+	enum match_shape shape, struct match *out)
 {
 	struct node_value value = node_resolve(node);
 
@@ -205,23 +192,23 @@ static bool read_scalar(
 		FAIL(reader, node->at, "null matches nothing: give a value or leave the key out");
 		return false;
 	}
-	if (shape == SHAPE_FIELDS) {
+	if (shape == MATCH_SHAPE_FIELDS) {
 		FAIL(reader, node->at, "a mapping is wanted here, in the shape of Envoy's Node");
 		return false;
 	}
-	if (shape == SHAPE_NUMBER && value.kind != NODE_INTEGER) {
+	if (shape == MATCH_SHAPE_NUMBER && value.kind != NODE_INTEGER) {
 		FAIL(reader, node->at, "a whole number is wanted here");
 		return false;
 	}
-	if (shape == SHAPE_FREE && value.differs_in_yaml11)
+	if (shape == MATCH_SHAPE_FREE && value.differs_in_yaml11)
 		diag_warning(reader->diags, reader->path, node->at, "yaml11-scalar",
 			"\"%.*s\" is a text here, but something else in YAML 1.1: put it in quotes",
 			(int)(node->text.length < 64 ? node->text.length : 64), node->text.data);
 	out->kind = MATCH_EXACT;
-	if (shape != SHAPE_TEXT && (value.kind == NODE_INTEGER || value.kind == NODE_FLOAT)) {
+	if (shape != MATCH_SHAPE_TEXT && (value.kind == NODE_INTEGER || value.kind == NODE_FLOAT)) {
 		out->kind = MATCH_NUMBER;
 		out->number = value.number;
-	} else if (shape != SHAPE_TEXT && value.kind == NODE_BOOL) {
+	} else if (shape != MATCH_SHAPE_TEXT && value.kind == NODE_BOOL) {
 		out->kind = MATCH_BOOL;
 		out->boolean = value.boolean;
 	} else {
@@ -230,8 +217,8 @@ static bool read_scalar(
 	return true;
 }
 
-static bool read_into(struct match_reader *reader, const struct node *node, enum shape shape,
-	const struct shape_field *fields, unsigned depth, struct match *out)
+static bool read_into(struct match_reader *reader, const struct node *node, enum match_shape shape,
+	const struct match_shape_field *fields, unsigned depth, struct match *out)
 {
 	if (depth > DEPTH_MAX) {
 		FAIL(reader, node->at, "nested too deeply: at most %d levels", DEPTH_MAX);
@@ -253,18 +240,18 @@ static bool read_into(struct match_reader *reader, const struct node *node, enum
 				&out->children[i]);
 		return true;
 	case NODE_MAP:
-		if (shape == SHAPE_TEXT && !is_comparison(node)) {
+		if (shape == MATCH_SHAPE_TEXT && !is_comparison(node)) {
 			FAIL(reader, node->at,
 				"a text or a mapping of exact, prefix, suffix, contains and "
 				"ignore_case is wanted here");
 			return false;
 		}
-		if (shape == SHAPE_NUMBER) {
+		if (shape == MATCH_SHAPE_NUMBER) {
 			FAIL(reader, node->at, "a whole number is wanted here");
 			return false;
 		}
-		if (shape == SHAPE_TEXT ||
-			(shape == SHAPE_FREE && depth > 1 && is_comparison(node)))
+		if (shape == MATCH_SHAPE_TEXT ||
+			(shape == MATCH_SHAPE_FREE && depth > 1 && is_comparison(node)))
 			return read_comparison(reader, node, out);
 		return read_fields(reader, node, shape, fields, depth, out);
 	}
@@ -277,8 +264,13 @@ struct match *match_read(
 	struct match_reader reader = {.path = path, .arena = arena, .diags = diags};
 	struct match *match = arena_zalloc(arena, sizeof(*match));
 
-	if (!match || !read_into(&reader, node, SHAPE_FIELDS, node_fields, 0, match) ||
+	if (!match || !read_into(&reader, node, MATCH_SHAPE_FIELDS, node_fields, 0, match) ||
 		reader.is_failed)
 		return NULL;
 	return match;
+}
+
+const struct match_shape_field *match_fields(void)
+{
+	return node_fields;
 }

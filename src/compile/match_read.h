@@ -10,6 +10,21 @@
 #include "message/node.h"
 #include "snapshot/selector.h"
 
+enum match_shape {
+	MATCH_SHAPE_TEXT, /* or a list of texts in the node: then any of them may fit */
+	MATCH_SHAPE_NUMBER,
+	MATCH_SHAPE_FREE, /* a Struct */
+	MATCH_SHAPE_FIELDS,
+};
+
+struct match_shape_field {
+	const char *name, *camel_name;
+	enum match_shape shape;
+	const struct match_shape_field *fields; /* ends with a NULL name */
+};
+
+/* The fields of Node that can be matched; the end has a NULL name. */
+const struct match_shape_field *match_fields(void);
 /* NULL when there are errors (they are in `diags`). */
 struct match *match_read(
 	const struct node *node, const char *path, struct arena *arena, struct diag_list *diags);

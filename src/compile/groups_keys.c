@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "compile/groups_keys.h"
+
+#include <string.h>
+
+static const struct groups_key rows[] = {
+	{.path = "groups",
+		.shape = GROUPS_MAP,
+		.is_list = true,
+		.is_required = true,
+		.text = "The groups of nodes. A node belongs to the first one that it "
+			"matches; a node that matches none is refused.",
+		.example =
+			"groups: [{name: edge, match: {cluster: edge}, layers: [common, edge]}]"},
+	{.path = "groups.name",
+		.shape = GROUPS_NAME,
+		.is_required = true,
+		.text = "What the group is called: the folder of its published files, and "
+			"in the log and the status. With each: it has {1}, {2} ... for what"
+			" the stars matched.",
+		.example = "name: edge-prod"},
+	{.path = "groups.match",
+		.shape = GROUPS_NODE,
+		.text = "Which nodes belong to the group, in the shape of Envoy's Node. The"
+			" keys of a mapping are ANDed, the entries of a list ORed. Without "
+			"match: every node that no earlier group took.",
+		.example = "match: {cluster: {prefix: edge-}, metadata: {env: prod}}"},
+	{.path = "groups.layers",
+		.shape = GROUPS_FOLDER,
+		.is_list = true,
+		.is_required = true,
+		.text = "The folders of the tree whose resources the group gets; . is the "
+			"root. Later layers replace resources of the same type and name.",
+		.example = "layers: [common, prod]"},
+	{.path = "groups.allow_empty",
+		.shape = GROUPS_BOOL,
+		.text = "Whether the group may be without listeners or clusters. Otherwise "
+			"an empty set is an error, and the last good snapshot stays.",
+		.example = "allow_empty: true"},
+	{.path = "groups.at_least",
+		.shape = GROUPS_COUNTS,
+		.text = "How many resources of a type there must be, by type folder; with "
+			"fewer, the last good snapshot stays.",
+		.example = "at_least: {listeners: 1, clusters: 30}"},
+	{.path = "groups.each",
+		.shape = GROUPS_FOLDER,
+		.text = "Makes a group for each folder that the pattern matches. A star "
+			"stands for a name or a part of it, and {1}, {2} ... for what the "
+			"stars matched.",
+		.example = "each: env/*/*"},
+	{.path = "isolate",
+		.shape = GROUPS_CHOICE,
+		.choices = "group tree",
+		.text = "What one error holds back: the groups that it is in, or the whole "
+			"tree.",
+		.example = "isolate: tree"},
+};
+
+const struct groups_key *groups_keys(size_t *ret_count)
+{
+	*ret_count = sizeof(rows) / sizeof(rows[0]);
+	return rows;
+}
+
+const char *groups_key_below(const struct groups_key *key, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	if (strncmp(key->path, prefix, length) != 0 || strchr(key->path + length, '.'))
+		return NULL;
+	return key->path + length;
+}
