@@ -44,6 +44,7 @@ struct worker {
 	int64_t rescan_at_ms, check_at_ms;
 	bool is_source_bad;
 	bool must_look; /* the last look failed: everything, next time */
+	bool was_held;	/* by .xdspub-hold, when last looked at */
 	worker_news_cb on_done;
 	struct digest diags_digest; /* of what was logged last */
 };
@@ -271,6 +272,10 @@ static int64_t turn_build(struct worker *worker, int64_t now_ms)
 		return -1;
 	}
 	facts = hold_look(&worker->hold);
+	/* What was edited under a hold is in the next build, though news of it may still come. */
+	if (worker->was_held && !facts.is_held)
+		hints_add(&worker->hints, NULL);
+	worker->was_held = facts.is_held;
 	wait_ms = settle_wait_ms(&worker->settle, now_ms, &facts);
 	overview_pending(worker->given.report, facts.is_held	   ? "the file " WATCH_HOLD
 					       : facts.is_changing ? "git to finish"
