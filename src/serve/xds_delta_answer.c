@@ -31,12 +31,14 @@ static uint64_t age(uint64_t flags)
 
 static void put_aged(struct xds_writer *writer, const struct xds_entry *entry, uint64_t dropped)
 {
+	assert(entry);
 	xds_draft_put(&writer->draft, entry->name, entry->flags & XDS_HELD ? &entry->digest : NULL,
 		age(entry->flags) & ~dropped);
 }
 
 static void write_removed(struct xds_writer *writer, const struct xds_entry *entry, uint64_t kept)
 {
+	assert(entry);
 	xds_writer_add_removed(writer, entry->name);
 	if (kept & XDS_SUBSCRIBED)
 		kept |= XDS_MISSING;
@@ -145,6 +147,7 @@ static void follow_leads(struct delta_writer *writer)
 
 			if (xds_judge(&table->whole.kind, &one, is_again) == XDS_SEND)
 				continue;
+			assert(one.entry); /* a wildcard sends what the client has not */
 			kept |= one.entry->flags & XDS_SUBSCRIBED;
 		}
 		xds_writer_add(&writer->base, one.resource);

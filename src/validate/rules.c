@@ -454,9 +454,9 @@ static struct slice find_bytes(struct slice bytes, uint32_t number)
 /* work_in_progress of the file that declares the type */
 static bool is_file_unfinished(struct rules_book *book, const struct schema_message *type)
 {
-	static char yes, no;
+	static const char yes, no;
 	struct slice name = slice_of(type->file_name);
-	char *known = hash_get(&book->files, name);
+	const char *known = hash_get(&book->files, name);
 	const struct message *options;
 
 	if (!known) {
@@ -465,7 +465,7 @@ static bool is_file_unfinished(struct rules_book *book, const struct schema_mess
 		known = is_unfinished(options, STATUS_XDS) || is_unfinished(options, STATUS_UDPA)
 				? &yes
 				: &no;
-		hash_put(&book->files, name, known);
+		hash_put(&book->files, name, (char *)known);
 	}
 	return known == &yes;
 }

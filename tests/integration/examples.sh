@@ -12,7 +12,7 @@ silent()
 	shift
 	count=$((count + 1))
 	output=$("$@" 2>&1) && status=0 || status=$?
-	if [ $status = 0 ] && [ -z "$(echo "$output" | grep -v '\[work-in-progress\]$')" ]; then
+	if [ "$status" = 0 ] && ! echo "$output" | grep -qv -e '\[work-in-progress\]$' -e '^$'; then
 		echo "ok $count - $name"
 	else
 		echo "not ok $count - $name"

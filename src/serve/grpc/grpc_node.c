@@ -139,7 +139,7 @@ static struct grpc_node *add(struct grpc_node_table *table, const struct digest 
 	node->cluster = xstrdup(names->cluster);
 	node->is_named = is_named;
 	node->length = kept.length;
-	if (kept.length)
+	if (kept.data)
 		memcpy(node->bytes, kept.data, kept.length);
 	hash_put(&table->nodes, key_of(node), node);
 	return node;
