@@ -128,7 +128,8 @@ class Channel:
         self.channel = grpc.insecure_channel(address, options=[
             ("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0),
             ("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1),
-            ("grpc.initial_reconnect_backoff_ms", 50), ("grpc.min_reconnect_backoff_ms", 50),
+            # The second is how long one attempt may take.
+            ("grpc.initial_reconnect_backoff_ms", 50), ("grpc.min_reconnect_backoff_ms", 10000),
             ("grpc.max_reconnect_backoff_ms", 200), *options])
 
     def unary(self, method, request, metadata=None):
