@@ -287,16 +287,32 @@ def half_close():
 
 
 def large_responses():
-    """S.61: a response above 4 MiB is sent, and the log warns of what gRPC libraries take"""
-    big = {"metadata": {"filter_metadata": {"big": {"text": "x" * 5_000_000}}}}
+    """S.61: a response above 4 MiB is sent, and the log warns once of what gRPC libraries take"""
+    def padding(size):
+        return {"metadata": {"filter_metadata": {"big": {"text": "x" * size}}}}
+
     with serving({"CDS": ["a"]}) as daemon, daemon.channel() as channel:
-        with Sotw(channel) as ads:
+        with Sotw(channel) as ads, Delta(channel, "CDS") as other:
             ads.ask("CDS")
             ads.take("CDS")
-            with change():
-                put("CDS", "a", 2, fields=big)
-            assert values(ads.take("CDS")) == {"a": 2}
-            daemon.until_logged("4 MiB")
+            with change():  # with the rest of the message less than 4 MiB, but not much
+                put("CDS", "a", 2, fields=padding((4 << 20) - 1000))
+            whole = ads.take("CDS")
+            assert values(whole) == {"a": 2}
+            more = (4 << 20) - whole.raw.ByteSize() + (4 << 20) - 1000
+            for value, size in ((3, more), (4, more + 1), (5, more + 2)):
+                with change():
+                    put("CDS", "a", value, fields=padding(size))
+                whole = ads.take("CDS")
+                assert values(whole) == {"a": value}
+                bytes_sent = whole.raw.ByteSize()
+                assert bytes_sent == (4 << 20) + value - 3
+                assert bool(daemon.events("large-response")) == (bytes_sent > 4 << 20)
+            other.ask()
+            other.take(names=["a"])
+            line, = daemon.events("large-response")
+            assert f"bytes={(4 << 20) + 1} " in line and "type=CDS" in line, line
+            assert "level=warning" in line and "group=edge" in line and "4 MiB" in line, line
 
 
 def deadlines():
@@ -311,4 +327,4 @@ def deadlines():
 
 run([methods, unknown_methods, headers_and_trailers, content_types, never_compressed,
      split_and_joined, small_windows, many_streams, pings, keepalive, graceful_stop,
-     listener_change, half_close, deadlines])
+     listener_change, half_close, large_responses, deadlines])

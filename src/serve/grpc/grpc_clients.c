@@ -8,8 +8,9 @@
 #include "base/mem.h"
 #include "serve/xds_blame.h"
 
-#define TEXT_SHOWN  400 /* bytes of a refusal in a log line */
-#define NAMES_SHOWN 5	/* in the status */
+#define TEXT_SHOWN   400	       /* bytes of a refusal in a log line */
+#define NAMES_SHOWN  5		       /* in the status */
+#define LIBRARY_MOST ((size_t)4 << 20) /* what gRPC libraries receive unless told otherwise */
 
 static struct slice group_of(const struct grpc_stream *stream)
 {
@@ -75,6 +76,21 @@ void grpc_clients_refused(struct grpc_stream *stream, const char *problem, int64
 		LOG_TEXT("node", stream->node ? stream->node->id : ""),
 		LOG_TEXT("cluster", stream->node ? stream->node->cluster : ""),
 		LOG_TEXT("address", grpc_call_peer(stream->base.call)), LOG_TEXT("text", problem));
+}
+
+void grpc_clients_sent(struct grpc_stream *stream, enum xds_type type, size_t bytes, int64_t now_ms)
+{
+	bool *is_large = &stream->member.feed->is_large[type];
+
+	if (bytes <= LIBRARY_MOST || *is_large)
+		return;
+	*is_large = true;
+	grpc_log_event(&stream->base.dispatch->log, now_ms, GRPC_LOG_LARGE,
+		LOG_TEXT("node", stream->node->id), LOG_TEXT("cluster", stream->node->cluster),
+		LOG_SLICE("group", group_of(stream)), LOG_TEXT("type", xds_type_row(type)->name),
+		LOG_NUMBER("bytes", (int64_t)bytes),
+		LOG_TEXT("text", "gRPC libraries and Envoy's google_grpc refuse more than 4 MiB "
+				 "unless their limit is raised; envoy_grpc does not"));
 }
 
 /* ---- refusals ---- */

@@ -18,6 +18,10 @@ void grpc_clients_moved(struct grpc_stream *stream, int64_t now_ms);
 void grpc_clients_rejected(struct grpc_stream *stream, enum xds_type type, int64_t now_ms);
 void grpc_clients_unknown_type(struct grpc_stream *stream, const char *problem, int64_t now_ms);
 void grpc_clients_refused(struct grpc_stream *stream, const char *problem, int64_t now_ms);
+/* A response of so many bytes is on its way; said once for the group and type if gRPC libraries
+ * refuse it (S.61). */
+void grpc_clients_sent(
+	struct grpc_stream *stream, enum xds_type type, size_t bytes, int64_t now_ms);
 void grpc_clients_unmatched(struct grpc_dispatch *dispatch, const struct grpc_node_names *names,
 	const char *address, int64_t now_ms);
 

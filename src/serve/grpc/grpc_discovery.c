@@ -162,7 +162,7 @@ static void on_half_closed(void *state)
 
 /* ---- responses ---- */
 
-static bool send(struct grpc_stream *stream, const struct xds_response *response)
+static bool send(struct grpc_stream *stream, const struct xds_response *response, int64_t now_ms)
 {
 	struct grpc_counters *counters = &stream->base.dispatch->counters;
 	struct grpc_body *body = grpc_response_body(response->answer);
@@ -175,6 +175,7 @@ static bool send(struct grpc_stream *stream, const struct xds_response *response
 	}
 	grpc_response_tail(response, &tail);
 	grpc_call_send(stream->base.call, body, buf_slice(&tail));
+	grpc_clients_sent(stream, response->answer->type, body->length + tail.length, now_ms);
 	buf_fini(&tail);
 	counters->responses++;
 	counters->pushes += response->is_push;
@@ -194,7 +195,7 @@ static void answer_fetch(struct grpc_stream *stream, int64_t now_ms)
 	} else if (!xds_stream_next(stream->stream, now_ms, &response)) {
 		end(stream, GRPC_UNAVAILABLE,
 			"there is nothing to answer with: no names, or none that exists");
-	} else if (send(stream, &response)) {
+	} else if (send(stream, &response, now_ms)) {
 		finish(stream);
 	}
 }
@@ -212,7 +213,7 @@ static void on_ready(void *state, int64_t now_ms)
 	} else if (stream->form == XDS_FETCH) {
 		answer_fetch(stream, now_ms);
 	} else if (xds_stream_next(stream->stream, now_ms, &response)) {
-		(void)send(stream, &response);
+		(void)send(stream, &response, now_ms);
 	} else if (stream->is_half_closed) {
 		/* It has the answer to what it asked (S.60). */
 		finish(stream);

@@ -26,7 +26,9 @@ LIST_HEAD(grpc_feed_members, grpc_feed_member);
 struct grpc_feed {
 	struct xds_feed *xds;
 	struct grpc_feed_members members;
-	struct version reported[XDS_TYPE_COUNT]; /* refused, and logged: once is enough */
+	/* Logged; once is enough: */
+	struct version reported[XDS_TYPE_COUNT]; /* was refused */
+	bool is_large[XDS_TYPE_COUNT];		 /* of responses that gRPC libraries do not take */
 };
 
 struct grpc_feeds {

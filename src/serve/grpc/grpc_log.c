@@ -14,6 +14,7 @@ static const struct kind kinds[GRPC_LOG_KINDS] = {
 	[GRPC_LOG_MOVED] = {"client-moved", LOG_LEVEL_INFO},
 	[GRPC_LOG_UNKNOWN_TYPE] = {"unknown-type", LOG_LEVEL_WARNING},
 	[GRPC_LOG_REFUSED] = {"stream-refused", LOG_LEVEL_WARNING},
+	[GRPC_LOG_LARGE] = {"large-response", LOG_LEVEL_WARNING},
 };
 
 void grpc_log_init(struct grpc_log *state, const struct log *log)

@@ -20,9 +20,10 @@ enum grpc_log_kind {
 	GRPC_LOG_NO_GROUP,
 	GRPC_LOG_MOVED,
 	GRPC_LOG_UNKNOWN_TYPE,
-	GRPC_LOG_REFUSED
+	GRPC_LOG_REFUSED,
+	GRPC_LOG_LARGE
 };
-#define GRPC_LOG_KINDS 7
+#define GRPC_LOG_KINDS 8
 
 struct grpc_log {
 	const struct log *log;
