@@ -317,6 +317,29 @@ def virtual_hosts():
             vhds.take(names=["r/v2"])
 
 
+def sources_of_endpoints():
+    """S.125: eds_config ads and self arrive as they are written, and mean EDS of this stream"""
+    sources = {name: {"eds_cluster_config": {"eds_config": {
+        name: {}, "resource_api_version": "V3"}}} for name in ("ads", "self")}
+    with serving({"EDS": ["ads", "self"]}) as daemon, daemon.channel() as channel:
+        with Delta(channel) as ads:
+            watch(ads)
+            for value in (1, 2):
+                with change() as number:
+                    for name, source in sources.items():
+                        put("CDS", name, value, fields=source)
+                if value == 1:
+                    see(ads, number)
+                    ads.ask("CDS")
+                for name, body in ads.take("CDS", ["ads", "self"]).resources.items():
+                    config = body.eds_cluster_config.eds_config
+                    assert config.WhichOneof("config_source_specifier") == name
+                if value == 1:
+                    ads.ask("EDS", ["ads", "self"])
+                ads.take("EDS", ["ads", "self"])  # at last unasked: both clusters wait for them
+            see(ads, number)
+
+
 def one_response():
     """S.108, S.109: a whole update is one response; system_version_info is that of the set"""
     names = [f"c{i:04}" for i in range(2000)]
@@ -332,4 +355,5 @@ def one_response():
 
 
 run([first_requests, empty_answers, coming_back, missing_names, subscribing_again, both_lists,
-     leaving_the_wildcard, nonces, each_once, refusals, removals, virtual_hosts, one_response])
+     leaving_the_wildcard, nonces, each_once, refusals, removals, virtual_hosts,
+     sources_of_endpoints, one_response])

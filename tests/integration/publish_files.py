@@ -76,12 +76,18 @@ def test_events(tap, top):
     watch.close()
 
 
+def name_of(resource):
+    """Of every type the name is field 1."""
+    body = resource.value
+    return body[2:2 + body[1]].decode() if body[:1] == b"\n" else None
+
+
 def test_content(tap, top):
     out = os.path.join(top, "content")
     tool = Tool(out, ",".join(FORMATS))
     publish(tool, FIRST)
     tool.close()
-    bad, empty = [], 0
+    bad, mixed, wrong, empty = [], [], [], 0
     for path in read_tree(out):
         stem, _, suffix = os.path.basename(path).partition(".")
         message = parse(os.path.join(out, path))
@@ -89,17 +95,22 @@ def test_content(tap, top):
         empty += os.path.getsize(os.path.join(out, path)) == 0
         if message != other or not message.resources or message.nonce:
             bad.append(path)
-        want = 2 if stem == "cds" else 1
-        if len(message.resources) != want:
-            bad.append("%s has %d resources" % (path, len(message.resources)))
+        names = [name_of(r) for r in message.resources]
+        folder = os.path.basename(os.path.dirname(path))
+        want = {"lds": ["l"], "cds": ["a", "b"], "srds": ["s"]}.get(stem, [folder])
+        if names != want:
+            wrong.append("%s has %s" % (path, names))
         if any(r.type_url != message.type_url for r in message.resources):
-            bad.append(path + " mixes types")
+            mixed.append(path)
         if message.control_plane.identifier != "c0ffee":
             bad.append(path + " lacks the commit")
         if not re.fullmatch("a[0-9a-f]{32}", message.version_info):
             bad.append(path + " version " + message.version_info)
     tap.ok(not bad and len(read_tree(out)) == 36,
-           "S.9 S.10 S.12-S.20: every file reads back by its suffix as the same message", bad)
+           "S.9 S.10 S.12: every file reads back by its suffix as the same message", bad)
+    tap.ok(not mixed, "S.13: no file has resources of two types", mixed)
+    tap.ok(not wrong, "S.14 S.20: LDS, CDS and SRDS are whole, each name once; S.15 S.16 S.17 S.18 "
+           "S.19: EDS, RDS, SDS, RTDS and ECDS have the one that their folder names", wrong)
     tap.ok(not empty, "S.8: no file is empty")
     with open(os.path.join(out, "edge/lds/lds.yaml"), encoding="utf-8") as f:
         tap.ok(re.match(r'version_info: "a[0-9a-f]{32}"\n', f.read()),
@@ -369,6 +380,39 @@ def fill_disk(small):
     return None if result["written"] == 3 else "not completed: %s" % result
 
 
+def move_elsewhere(top):
+    """Runs with another file system below the published folder; returns what went wrong or None."""
+    out = os.path.join(top, "out")
+    group = os.path.join(out, "edge")
+    tool = Tool(out, "json")
+    publish(tool, "publish edge lds:l cds:a eds:a")
+    old = read_tree(out)
+    copy = os.path.join(top, "edge")
+    shutil.copytree(group, copy)
+    subprocess.run(["mount", "-t", "tmpfs", "none", group], check=True)
+    shutil.copytree(copy, group, dirs_exist_ok=True)
+    answer = tool.tell("publish edge lds:l cds:a=e201026869 eds:a=2200")
+    tool.close()
+    if "cross-device" not in answer:
+        return "no error but " + answer
+    if read_tree(out) != old:
+        return "files changed"
+    greeting = refused(out)  # what is so from the start is refused with a reason
+    return None if greeting else "not refused at the start"
+
+
+def test_other_file_system(tap, top):
+    script = "mount -t tmpfs none %s && exec %s %s --move %s" % (
+        top, sys.executable, os.path.abspath(__file__), top)
+    run = subprocess.run(["unshare", "-rm", "sh", "-c", script], text=True, timeout=120,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    name = "S.2: staging on another file system is an error; nothing is copied into place"
+    if run.stdout.startswith("moved"):
+        tap.ok(run.stdout.strip() == "moved: None", name, run.stdout)
+    else:
+        tap.ok(True, name + " # SKIP no mount namespaces here")
+
+
 def test_disk_full(tap, top):
     small = os.path.join(top, "small")
     os.mkdir(small)
@@ -410,12 +454,15 @@ def main():
     tap = Tap()
     with Folder() as top:
         for test in (test_events, test_content, test_wrapper, test_modes, test_names, test_others,
-                     test_folder_gone, test_refusals, test_disk_full, test_large):
+                     test_folder_gone, test_refusals, test_disk_full, test_large, test_other_file_system):
             test(tap, top)
     return tap.done()
 
 
 if sys.argv[1:2] == ["--fill"]:
     print("filled:", fill_disk(sys.argv[2]))
+    sys.exit(0)
+if sys.argv[1:2] == ["--move"]:
+    print("moved:", move_elsewhere(sys.argv[2]))
     sys.exit(0)
 sys.exit(main())
