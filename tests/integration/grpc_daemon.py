@@ -308,7 +308,7 @@ def listeners():
     base = os.getcwd()
     first, second = f"unix:{base}/g1", f"unix:{base}/g2"
     config([first, second])
-    with GrpcDaemon(config="xdspub.yaml", tcp=False, unix=False, rest=False) as daemon:
+    with GrpcDaemon(config="xdspub.yaml", listen=False, rest=False) as daemon:
         daemon.admin = f"unix:{base}/admin"
         daemon.until_ready()
 
