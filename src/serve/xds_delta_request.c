@@ -89,6 +89,7 @@ static void edit_name(struct editor *editor, const struct mention *mention)
 			flags = 0; /* it forgets the resource */
 	}
 	if (mention->is_added) {
+		flags &= ~(uint64_t)XDS_WAITED;
 		flags |= XDS_SUBSCRIBED | (may_skip ? 0 : XDS_OWED);
 		editor->is_skipped |= may_skip;
 		editor->is_naming &= !entry && !mention->version;

@@ -49,7 +49,7 @@ static enum xds_verdict judge_missing(
 			return XDS_KEEP;
 		if (flags & XDS_ALIAS)
 			return XDS_TELL_UNRESOLVED;
-		return (flags & XDS_OWED) ? XDS_TELL_GONE : XDS_REMOVE;
+		return (flags & (XDS_OWED | XDS_WAITED)) == XDS_OWED ? XDS_TELL_GONE : XDS_REMOVE;
 	}
 	if (flags & XDS_GONE)
 		return (is_again && (flags & XDS_REJECTED)) || (flags & XDS_OWED) ? XDS_TELL_GONE

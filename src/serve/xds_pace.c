@@ -61,6 +61,13 @@ static bool may_remove(const struct xds_stream *stream, const struct xds_lane *l
 	return true;
 }
 
+/* Envoy gives its ACK of clusters only when none is warming any more: what they wait for must not
+ * wait for that. It is behind them on the same stream, so it can't come too early. */
+static bool is_waited_for(const struct xds_lane *lane, const struct xds_lane *former)
+{
+	return former->type == XDS_CDS && xds_lane_row(lane)->used_by & 1u << XDS_CDS;
+}
+
 /* Until when a push of the lane waits for answers to earlier responses; -1: it need not. What uses
  * clusters waits for the load assignments of new ones, too, which the client may ask for only after
  * its ACK. */
@@ -74,7 +81,8 @@ static int64_t push_after(const struct xds_stream *stream, const struct xds_lane
 		if (uses_clusters && former->awaited_ms >= 0 &&
 			former->awaited_ms + pace_ms > until)
 			until = former->awaited_ms + pace_ms;
-		if (!former->is_outstanding && !former->is_rejected)
+		if ((!former->is_outstanding && !former->is_rejected) ||
+			is_waited_for(lane, former))
 			continue;
 		if (!xds_lane_is_idle(former) && former->sent_ms + pace_ms > until)
 			until = former->sent_ms + pace_ms;

@@ -35,8 +35,10 @@ enum xds_entry_flag {
 	XDS_GONE = 256,	    /* removed by the response that the next or these are about */
 	XDS_EARLIER = 512,  /* as PENDING, in a response before the last */
 	XDS_RESUMED = 1024, /* held since before this stream, and not sent on it */
-	XDS_LEFT = 2048	    /* the client let go of it while it was on its way; alone with PENDING
+	XDS_LEFT = 2048,    /* the client let go of it while it was on its way; alone with PENDING
 			       or EARLIER (delta) */
+	XDS_WAITED = 4096   /* owed because something waits for it, not because it was asked for:
+			       its removal need not be told at once (xds_warm.h) */
 };
 
 struct xds_entry {

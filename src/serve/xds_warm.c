@@ -46,8 +46,11 @@ static void owe(struct xds_draft *draft, struct slice name)
 {
 	const struct xds_entry *entry = xds_table_find(draft->base, name);
 
-	if (entry && (entry->flags & XDS_SUBSCRIBED) && (entry->flags & XDS_HELD))
-		xds_draft_put(draft, entry->name, &entry->digest, entry->flags | XDS_OWED);
+	if (!entry || !(entry->flags & XDS_SUBSCRIBED) || !(entry->flags & XDS_HELD))
+		return;
+	if (!(entry->flags & XDS_OWED))
+		xds_draft_put(
+			draft, entry->name, &entry->digest, entry->flags | XDS_OWED | XDS_WAITED);
 }
 
 /* Secrets are named somewhere in nested messages, always as a string in field 1. Whatever looks

@@ -84,7 +84,7 @@ static void test_s88_s101_a_cluster_that_still_waits(void **state)
 	/* The load assignment was sent while the cluster was about to be refused. */
 	SCRIPT(ADS_DELTA, RESUMED,
 		"snapshot CDS:a=e2,b=e1>bb,c=9 EDS:a=2,bb=1 SDS:s=1 LDS:l=1 RDS:r=1", "<< CDS a c",
-		"> CDS nack", ".", "at 5000", "<< EDS a", "> EDS ack", ".", "again",
+		"<< EDS a", "> EDS ack", "> CDS nack", ".", "at 5000", ".", "again",
 		"> CDS a@ b@ c@", "< CDS", "> EDS +a +bb a@ bb@", "< EDS a", ".");
 }
 
@@ -214,8 +214,8 @@ static void test_s101_endpoints_of_changed_clusters(void **state)
 {
 	SCRIPT(ADS_DELTA, "snapshot CDS:a=e1,b=e1>bb,c=1,d=e1 EDS:a=1,bb=1,c=1", "> CDS",
 		"< CDS a b c d", "> EDS +a +bb +c +d", "< EDS a bb c -d", "> CDS ack", "> EDS ack",
-		".", "snapshot CDS:a=e2,b=e1>bb,c=1,d=e1 EDS:a=1,bb=1,c=1", "<< CDS a", ".",
-		"> CDS ack", "<< EDS a", "> EDS ack", ".",
+		".", "snapshot CDS:a=e2,b=e1>bb,c=1,d=e1 EDS:a=1,bb=1,c=1", "<< CDS a", "<< EDS a",
+		".", "> EDS ack", "> CDS ack", ".",
 		"snapshot CDS:a=e2,b=e2>bb,c=2,d=e2 EDS:a=1,bb=1,c=1", "<< CDS b c d", "> CDS ack",
 		"<< EDS bb", "> EDS ack", ".",
 		/* no new cluster, no new endpoints */

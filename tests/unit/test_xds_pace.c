@@ -16,11 +16,11 @@
 static void test_s110_order_of_one_change(void **state)
 {
 	SCRIPT(ADS_SOTW, SOTW_START, "snapshot CDS:a=e1,b=1 EDS:a=2 SDS:s=2 LDS:l=2 RDS:r=2",
-		"<< CDS a b", ".", "deadline 5000", "> CDS ack", "<< EDS a", ".", "> EDS a ack",
+		"<< CDS a b", "<< EDS a", ".", "deadline 5000", "> CDS ack", ".", "> EDS a ack",
 		"<< SDS s", ".", "> SDS s ack", "<< LDS l", ".", "> LDS ack", "<< RDS r", ".",
 		"> RDS r ack", ".", "deadline -1");
 	SCRIPT(ADS_DELTA, DELTA_START, "snapshot CDS:a=e1,b=1 EDS:a=2 SDS:s=2 LDS:l=2 RDS:r=2",
-		"<< CDS b", ".", "deadline 5000", "> CDS ack", "<< EDS a", ".", "> EDS ack",
+		"<< CDS b", "<< EDS a", ".", "deadline 5000", "> CDS ack", ".", "> EDS ack",
 		"<< SDS s", ".", "> SDS ack", "<< LDS l", ".", "> LDS ack", "<< RDS r", ".",
 		"> RDS ack", ".", "deadline -1");
 }
@@ -28,8 +28,22 @@ static void test_s110_order_of_one_change(void **state)
 static void test_s110_a_silent_client_does_not_stop_it(void **state)
 {
 	SCRIPT(ADS_SOTW, SOTW_START, "at 100", "snapshot CDS:a=e2 EDS:a=2 SDS:s=1 LDS:l=1 RDS:r=2",
-		"<< CDS a", ".", "at 5099", ".", "deadline 5100", "at 5100", "<< EDS a", ".",
-		"deadline 10100", "at 10100", "<< RDS r", ".");
+		"<< CDS a", "<< EDS a", ".", "at 5099", ".", "deadline 5100", "at 5100", "<< RDS r",
+		".");
+}
+
+static void test_s101_what_a_cluster_waits_for_does_not_wait_for_its_ack(void **state)
+{
+	/* Envoy acknowledges a cluster when it has warmed. */
+	SCRIPT(ADS_DELTA, DELTA_START, "snapshot CDS:a=e2 EDS:a=1 SDS:s=1 LDS:l=1 RDS:r=2",
+		"<< CDS a", "<< EDS a", ".", "> EDS ack", ".", "> CDS ack", "<< RDS r", ".");
+	/* It cannot be had any more, and the cluster goes, too, once routes have left it. */
+	SCRIPT(ADS_DELTA, DELTA_START, "snapshot CDS:a=e1,b=e1 EDS:a=2 SDS:s=1 LDS:l=1 RDS:r=1",
+		"<< CDS b", "<< EDS a", "> EDS +b", "< EDS -b", "> CDS ack",
+		"snapshot CDS:a=e2,b=e1 EDS:a=2 SDS:s=1 LDS:l=1 RDS:r=1", "<< CDS a", ".",
+		"snapshot CDS:b=e1 EDS:b=1 SDS:s=1 LDS:l=1 RDS:r=2", "> EDS ack", "<< EDS b", ".",
+		"> EDS ack", "> CDS ack", "<< RDS r", ".", "> RDS ack", "<< CDS -a", ".",
+		"> CDS ack", "<< EDS -a", ".");
 }
 
 static void test_s110_a_nack_holds_the_next_type_for_a_while(void **state)
@@ -177,6 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_s110_order_of_one_change),
 		cmocka_unit_test(test_s110_a_silent_client_does_not_stop_it),
+		cmocka_unit_test(test_s101_what_a_cluster_waits_for_does_not_wait_for_its_ack),
 		cmocka_unit_test(test_s110_a_nack_holds_the_next_type_for_a_while),
 		cmocka_unit_test(test_s79_replies_do_not_wait),
 		cmocka_unit_test(test_what_a_reply_may_need_goes_before_it),
