@@ -282,6 +282,24 @@ void diag_list_append(struct diag_list *list, const struct diag_list *from)
 		list->added[level] += from->added[level];
 }
 
+void diag_list_filter(
+	struct diag_list *list, bool (*keep)(void *ctx, const struct diag *diag), void *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct diag *diag = &list->entries[i];
+
+		if (keep(ctx, diag)) {
+			list->entries[kept++] = *diag;
+			continue;
+		}
+		list->added[diag->level]--;
+		list->kept[diag->level]--;
+	}
+	list->count = kept;
+}
+
 static int order(uint32_t a, uint32_t b)
 {
 	return (a > b) - (a < b);

@@ -27,6 +27,7 @@ static void compile(const struct options *options, const struct schema *schema, 
 	int error;
 
 	compile_options.verbose = is_verbose;
+	compile_options.is_thorough = true;
 	compiler = compiler_new(&compile_options);
 	error = compiler_run(compiler, NULL, 0, clock_wall_ms(), NULL, &build);
 	if (error)

@@ -44,6 +44,7 @@ struct compiler *compiler_new(const struct compile_options *options)
 	compiler->threads = count_threads(options->threads);
 	compiler->validators = xcalloc(compiler->threads, sizeof(struct validator *));
 	compiler->verbose = options->verbose;
+	compiler->is_thorough = options->is_thorough;
 	if (options->only_groups) {
 		compiler->only_groups =
 			xcalloc(options->only_groups_count + 1, sizeof(*compiler->only_groups));
@@ -102,6 +103,7 @@ void compiler_free(struct compiler *compiler)
 	shape_fini(&compiler->shape);
 	tree_free(compiler->tree);
 	diag_list_free(compiler->groups_diags);
+	silence_free(compiler->groups_silence);
 	diag_list_free(compiler->diags);
 	for (unsigned i = 0; i < compiler->threads; i++)
 		validator_free(compiler->validators[i]);
@@ -154,7 +156,7 @@ static bool has_something_to_say(const struct compiler *compiler, const struct u
 {
 	if (compiler->layering && !unit->layer)
 		return true;
-	return unit->content.diags || unit->content.is_foreign;
+	return unit->content.diags || unit->content.silence || unit->content.is_foreign;
 }
 
 static void update_vocal(struct compiler *compiler, struct unit *unit, bool is_vocal)
@@ -330,6 +332,11 @@ static void read_groups(struct compiler *compiler, const struct tree_entry *entr
 		!groups_read(FOLDER_GROUPS_FILE, buf_slice(&text), &compiler->shape.folders,
 			compiler->groups_diags, &groups))
 		compiler->groups_are_good = true;
+	if (groups) {
+		silence_add(&compiler->groups_silence, FOLDER_GROUPS_FILE, buf_slice(&text),
+			compiler->groups_diags);
+		silence_apply(compiler->groups_silence, compiler->groups_diags);
+	}
 	if (groups && compiler->layering && !compiler->layering->groups->is_default &&
 		slice_equal(groups->text, compiler->layering->groups->text))
 		groups_free(groups); /* repaired: it says what it said before */
@@ -375,6 +382,7 @@ static void load_groups(struct compiler *compiler)
 	compiler->is_news = true;
 	compiler->groups_are_good = false;
 	diag_list_clear(compiler->groups_diags);
+	silence_free(TAKE(compiler->groups_silence));
 	if (entry) {
 		compiler->had_groups = true;
 		read_groups(compiler, entry);

@@ -21,6 +21,7 @@ struct compiler {
 	char **only_groups;	       /* NULL: all */
 	size_t only_groups_count;
 	bool verbose;
+	bool is_thorough;
 
 	struct tree *tree;
 	struct hash units;	/* by path */
@@ -31,6 +32,7 @@ struct compiler {
 
 	struct layering *layering;	/* NULL until a good groups.yaml (or a tree without one) */
 	struct diag_list *groups_diags; /* about groups.yaml itself */
+	struct silence *groups_silence; /* its comments; NULL: none silences anything */
 	bool had_groups;		/* groups.yaml was there once */
 	bool groups_changed;		/* look at groups.yaml in this run */
 	bool groups_are_good;

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "catalogue/catalogue.h"
 #include "compile/compile.h"
 #include "compile/folder.h"
 #include "compile/groups_each.h"
@@ -284,6 +285,68 @@ static void read_at_least(
 	entry->at_least_at = pair->value->at;
 }
 
+static bool read_ignore(
+	struct groups_reader *reader, const struct node *node, struct groups_ignore *ignore)
+{
+	struct slice id = scalar_text(node);
+	const struct catalogue_entry *entry = catalogue_find(id.data ? id : SLICE(""));
+	struct buf shown = BUF_INIT;
+	char phrase[256];
+
+	if (!id.data)
+		FAIL(reader, node->at, "bad-value", "ignore: is a list of rules");
+	else if (!entry)
+		diag_warning(reader->diags, reader->path, node->at, "unknown-rule",
+			"no rule is called %s%s", quoted(id, &shown),
+			catalogue_suggest(id, phrase));
+	else if (!entry->is_silenceable)
+		diag_warning(reader->diags, reader->path, node->at, "not-silenceable",
+			"%s cannot be silenced: what it finds cannot be used", entry->id);
+	else
+		*ignore = (struct groups_ignore){entry->id, node->at,
+			arena_zalloc(reader->groups->arena, sizeof(*ignore->is_used))};
+	buf_fini(&shown);
+	return entry && entry->is_silenceable;
+}
+
+/* `ignore: [RULE...]` */
+static struct groups_ignore *read_ignores(
+	struct groups_reader *reader, const struct node *map, size_t *ret_count)
+{
+	const struct node_pair *pair = node_find(map, "ignore");
+	struct groups_ignore *ignores;
+
+	*ret_count = 0;
+	if (!pair)
+		return NULL;
+	if (pair->value->kind != NODE_LIST) {
+		FAIL(reader, pair->value->at, "bad-value", "ignore: is a list of rules");
+		return NULL;
+	}
+	ignores = arena_zalloc(
+		reader->groups->arena, (pair->value->items_count + 1) * sizeof(*ignores));
+	assert(ignores);
+	for (size_t i = 0; i < pair->value->items_count; i++) {
+		if (read_ignore(reader, pair->value->items[i], &ignores[*ret_count]))
+			++*ret_count;
+	}
+	return ignores;
+}
+
+/* Groups that one each: makes share theirs. */
+static void read_entry_ignores(
+	struct groups_reader *reader, const struct node *map, struct groups_entry *entry)
+{
+	const struct groups_entry *former = entry > reader->groups->entries ? entry - 1 : NULL;
+
+	if (former && former->source == entry->source) {
+		entry->ignores = former->ignores;
+		entry->ignores_count = former->ignores_count;
+	} else {
+		entry->ignores = read_ignores(reader, map, &entry->ignores_count);
+	}
+}
+
 static struct groups_entry *add_entry(struct groups_reader *reader)
 {
 	struct groups *groups = reader->groups;
@@ -313,6 +376,7 @@ static void read_group(struct groups_reader *reader, const struct node *node, ui
 	read_layers(reader, node, entry);
 	read_allow_empty(reader, node, entry);
 	read_at_least(reader, node, entry);
+	read_entry_ignores(reader, node, entry);
 	if (!pair)
 		return;
 	entry->match = match_read(pair->value, reader->path, reader->groups->arena, reader->diags);
@@ -556,6 +620,7 @@ static void read_root(struct groups_reader *reader, const struct node *root)
 	}
 	check_keys(reader, root, FOLDER_GROUPS_FILE, "");
 	read_isolate(reader, root);
+	reader->groups->ignores = read_ignores(reader, root, &reader->groups->ignores_count);
 	pair = node_find(root, "groups");
 	if (!pair || pair->value->kind != NODE_LIST || pair->value->items_count == 0) {
 		FAIL(reader, pair ? pair->value->at : root->at, "bad-groups",

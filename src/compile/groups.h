@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * groups.yaml: who gets which layers. Read strictly, with all problems at once. Immutable once
- * read. Threads: any.
+ * read, but for the marks of groups_ignore. Threads: any.
  */
 #ifndef XDSPUB_COMPILE_GROUPS_H
 #define XDSPUB_COMPILE_GROUPS_H
@@ -19,6 +19,13 @@ struct groups_layer {
 	struct position at;
 };
 
+/* A rule whose warnings are not wanted. */
+struct groups_ignore {
+	const char *rule; /* from the catalogue */
+	struct position at;
+	bool *is_used; /* in the last report; shared by the groups of one each: */
+};
+
 struct groups_entry {
 	const char *name;
 	struct position at;
@@ -28,6 +35,8 @@ struct groups_entry {
 	bool allow_empty;
 	uint32_t at_least[XDS_TYPE_COUNT]; /* 0: no floor */
 	struct position at_least_at;
+	struct groups_ignore *ignores;
+	size_t ignores_count;
 	uint32_t source;     /* which item of groups: it comes from */
 	struct slice folder; /* the one that each: made it for; data NULL: no each: */
 };
@@ -36,6 +45,8 @@ struct groups {
 	struct arena *arena;
 	struct groups_entry *entries;
 	size_t count;
+	struct groups_ignore *ignores; /* for the whole tree */
+	size_t ignores_count;
 	bool isolate_tree; /* one error holds back every group */
 	bool is_default;   /* made up because there is no groups.yaml */
 	bool has_each;	   /* other folders may mean other groups */

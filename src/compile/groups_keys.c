@@ -48,6 +48,19 @@ static const struct groups_key rows[] = {
 			"stands for a name or a part of it, and {1}, {2} ... for what the "
 			"stars matched.",
 		.example = "each: env/*/*"},
+	{.path = "groups.ignore",
+		.shape = GROUPS_TEXT,
+		.is_list = true,
+		.text = "Rules whose warnings are not wanted for this group, by their id; "
+			"of files that other groups use as well, only what all of these "
+			"ignore. Only what xdspub-rules(7) says may be silenced.",
+		.example = "ignore: [deprecated-field]"},
+	{.path = "ignore",
+		.shape = GROUPS_TEXT,
+		.is_list = true,
+		.text = "Rules whose warnings are not wanted in the whole tree, by their "
+			"id. Only what xdspub-rules(7) says may be silenced.",
+		.example = "ignore: [deprecated-field]"},
 	{.path = "isolate",
 		.shape = GROUPS_CHOICE,
 		.choices = "group tree",

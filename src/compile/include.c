@@ -217,6 +217,8 @@ static int read_text(struct request *request, const struct read_options *options
 						 request->path, documents.count)
 				       : fail(request, "bad-include", ": there is nothing in %s",
 						 request->path);
+	if (include->take_yaml)
+		include->take_yaml(include->depend_ctx, request->path, text);
 	file->root = documents.roots[0];
 	file->height = documents.height;
 	file->count = documents.nodes;

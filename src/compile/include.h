@@ -24,7 +24,9 @@ struct include {
 	const char *path; /* the source file */
 	/* Told of every file that is wanted, there or not; may be called again for the same one. */
 	void (*depend)(void *ctx, const char *path);
-	void *depend_ctx;
+	void *depend_ctx; /* of both */
+	/* Given the text of each YAML file that could be read; NULL: not wanted. */
+	void (*take_yaml)(void *ctx, const char *path, struct slice text);
 
 	bool must_retry; /* some file could not be read */
 

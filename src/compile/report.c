@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "compile/compiler.h"
 #include "compile/folder.h"
+#include "compile/silencer.h"
 
 #define WHOLE ((struct position){0, 0})
 
@@ -126,6 +127,8 @@ static const struct diag *first_of(const struct diag_list *diags)
 static void report_units(struct report *report)
 {
 	struct unit_list *vocal = &report->compiler->vocal;
+	struct diag_list *scratch = diag_list_new(0);
+	const struct diag_list *diags;
 
 	if (vocal->count > 1)
 		qsort(vocal->units, vocal->count, sizeof(*vocal->units), compare_units);
@@ -136,14 +139,25 @@ static void report_units(struct report *report)
 		report_unused(report, unit);
 		if (!unit->content.diags || !compiler_is_active(report->compiler, unit))
 			continue;
-		diag_list_append(report->diags, unit->content.diags);
+		diags = silencer_unit(report->compiler, unit, scratch);
+		diag_list_append(report->diags, diags);
 		if (!unit->layer)
 			continue;
-		if (!unit->layer->unit_error)
+		if (!unit->layer->unit_error && diag_list_level_count(diags, DIAG_ERROR))
 			unit->layer->unit_error = first_of(unit->content.diags);
-		unit->layer->errors += diag_list_level_count(unit->content.diags, DIAG_ERROR);
-		unit->layer->warnings += diag_list_level_count(unit->content.diags, DIAG_WARNING);
+		unit->layer->errors += diag_list_level_count(diags, DIAG_ERROR);
+		unit->layer->warnings += diag_list_level_count(diags, DIAG_WARNING);
 	}
+	diag_list_free(scratch);
+}
+
+/* A warning at a place in groups.yaml. */
+static bool is_silenced(const struct report *report, const struct group *group, struct position at,
+	const char *rule)
+{
+	const struct diag diag = {DIAG_WARNING, at, FOLDER_GROUPS_FILE, rule, "", "", 0};
+
+	return silencer_covers(report->compiler, group, &diag);
 }
 
 /* --- layers -------------------------------------------------------------------------------- */
@@ -225,6 +239,8 @@ static void report_missing_layers(struct report *report, struct group *group)
 				shape_suggest_folder(
 					&report->compiler->shape, layer->path, phrase));
 		} else if (layer->units_count == 0 && layer->path.length) {
+			if (is_silenced(report, group, at, "empty-layer"))
+				continue;
 			diag_warning(report->diags, FOLDER_GROUPS_FILE, at, "empty-layer",
 				"layer \"%s\" of group \"%s\" has no files", layer_name(layer),
 				group->entry->name);
@@ -544,6 +560,7 @@ void report_make(struct compiler *compiler)
 
 	diag_list_clear(report.diags);
 	reset_charges(&report);
+	silencer_begin(compiler);
 	diag_list_append(report.diags, compiler->groups_diags);
 	report_units(&report);
 	shape_report(&compiler->shape, report.layering, report.diags, charge_path, &report);
@@ -565,6 +582,8 @@ void report_make(struct compiler *compiler)
 	}
 	if (compiler->verbose)
 		report_unused_parts(&report);
+	silencer_apply(compiler, report.diags);
+	silencer_finish(compiler, report.diags);
 	diag_list_sort(report.diags);
 	if (report.layering) {
 		find_first_errors(&report);

@@ -33,6 +33,7 @@ void unit_content_fini(struct unit_content *content)
 	free(content->items);
 	free(content->dependencies);
 	diag_list_free(content->diags);
+	silence_free(content->silence);
 	*content = (struct unit_content){0};
 }
 
@@ -61,6 +62,7 @@ void unit_reader_fini(struct unit_reader *reader)
 	buf_fini(&reader->text);
 	buf_fini(&reader->body);
 	free(reader->dependencies);
+	silence_free(reader->silence);
 }
 
 static struct slice unit_path(const struct unit *unit)
@@ -158,6 +160,14 @@ static void check_empty(struct unit_reader *reader, struct slice text)
 			"put a comment into it");
 }
 
+/* Comments of an included file. */
+static void take_part(void *ctx, const char *path, struct slice text)
+{
+	struct unit_reader *reader = ctx;
+
+	silence_add(&reader->silence, path, text, reader->diags);
+}
+
 static int read_documents(
 	struct unit_reader *reader, struct slice text, struct documents *ret_documents)
 {
@@ -167,7 +177,8 @@ static int read_documents(
 		.diags = reader->diags,
 		.path = reader->unit->path->text,
 		.depend = add_dependency,
-		.depend_ctx = reader};
+		.depend_ctx = reader,
+		.take_yaml = take_part};
 	struct read_options options = {.path = reader->unit->path->text,
 		.nodes_limit = reader->limits->yaml_nodes,
 		.include = include_read,
@@ -228,8 +239,14 @@ static void bind_text(struct unit_reader *reader, struct unit_reading *reading)
 	}
 	document_read(&documents_reader, &documents);
 	reading->content.is_foreign = documents_reader.is_foreign;
-	if (documents_reader.is_foreign)
+	if (documents_reader.is_foreign) {
 		diag_list_clear(reader->diags);
+		silence_free(TAKE(reader->silence));
+	} else if (folder_format(unit_path(unit)) == FOLDER_YAML) {
+		silence_add(&reader->silence, unit->path->text, buf_slice(&reader->text),
+			reader->diags);
+		silence_apply(reader->silence, reader->diags);
+	}
 
 	if (documents_reader.count) {
 		reading->content.items = xcalloc(documents_reader.count, sizeof(struct unit_item));
@@ -250,6 +267,7 @@ static void bind_text(struct unit_reader *reader, struct unit_reading *reading)
 static void collect(struct unit_reader *reader, struct unit_content *content)
 {
 	content->must_retry = reader->must_retry;
+	content->silence = TAKE(reader->silence);
 	if (reader->dependencies_count) {
 		size_t size = reader->dependencies_count * sizeof(*reader->dependencies);
 
@@ -277,6 +295,7 @@ void unit_reader_read(
 	diag_list_clear(reader->diags);
 	reader->dependencies_count = 0;
 	reader->must_retry = false;
+	silence_free(TAKE(reader->silence));
 	reader->unit = unit;
 	if (!error)
 		error = tree_read(reader->tree, unit->path->text, reader->limits->source_file_bytes,

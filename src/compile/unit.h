@@ -8,6 +8,7 @@
 #define XDSPUB_COMPILE_UNIT_H
 
 #include "compile/document.h"
+#include "compile/silence.h"
 #include "source/tree.h"
 
 struct layer;
@@ -30,6 +31,7 @@ struct unit_content {
 	uint32_t dependencies_count;
 	struct rcstr **dependencies; /* paths, as they would be in the tree */
 	struct diag_list *diags;     /* NULL: nothing to say */
+	struct silence *silence;     /* NULL: no comment silences anything */
 	bool is_foreign;	     /* outside of type folders and without "@type" */
 	bool is_read;		     /* hash and size mean something */
 	/* Something could not be read: the next look at the whole tree tries again, since what was
@@ -61,6 +63,7 @@ struct unit_reader {
 	struct rcstr **dependencies;
 	size_t dependencies_count, dependencies_capacity;
 	bool must_retry;
+	struct silence *silence;
 	struct unit *unit;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "message/yaml_comments.h"
 #include "message/yaml_read.h"
 
 #define NODES 20000
@@ -57,6 +58,16 @@ static void walk_node(struct walk *walk, const struct node *node, unsigned depth
 	}
 }
 
+static void walk_comment(void *ctx, const struct yaml_comment *comment)
+{
+	const struct walk *walk = ctx;
+
+	check(comment->text.length > 0 && comment->text.data[0] == '#');
+	check(!memchr(comment->text.data, '\n', comment->text.length));
+	check(comment->at.line >= 1 && comment->at.line <= walk->lines && comment->at.column >= 1);
+	check(comment->line == 0 || comment->line >= comment->at.line);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena *arena = arena_new(0);
@@ -71,6 +82,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < size; i++)
 		walk.lines += data[i] == '\n' || data[i] == '\r' || data[i] >= 0x80;
 	walk.is_good = rc == 0;
+	if (rc == 0)
+		check(yaml_comments(
+			      (struct slice){(const char *)data, size}, walk_comment, &walk) == 0);
 	for (size_t i = 0; i < documents.count; i++)
 		walk_node(&walk, documents.roots[i], 0);
 	diag_list_free(diags);

@@ -36,6 +36,7 @@ static void compile_case(const struct schema *schema, const char *folder, struct
 
 	snprintf(root, sizeof(root), "%s/tree", folder);
 	options.verbose = strstr(folder, "verbose") != NULL;
+	options.is_thorough = true;
 	compiler = compiler_new(&options);
 	assert_int_equal(compiler_run(compiler, NULL, 0, 0, NULL, &build), 0);
 	if (strstr(folder, "bad_files")) {
