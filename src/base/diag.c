@@ -175,6 +175,14 @@ const char *diag_list_file(
 	return included ? included->path : path;
 }
 
+const char *diag_list_includer(const struct diag_list *list, struct position at)
+{
+	const struct included *included = find_included(list, at);
+	const struct included *outer = included ? find_included(list, included->at) : NULL;
+
+	return outer ? outer->path : NULL;
+}
+
 struct position diag_list_outermost(const struct diag_list *list, struct position at)
 {
 	const struct included *included;

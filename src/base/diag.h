@@ -88,6 +88,9 @@ uint32_t diag_list_include(struct diag_list *list, const char *path, size_t line
 /* The file of a position: `path` for those that are in no included one. Borrowed from the list. */
 const char *diag_list_file(
 	const struct diag_list *list, const char *path, struct position at, uint32_t *ret_line);
+/* The included file that the file of a position was read for, NULL: for the outermost one, or the
+ * position is in that itself. */
+const char *diag_list_includer(const struct diag_list *list, struct position at);
 /* Where a position is in the file that includes everything else. */
 struct position diag_list_outermost(const struct diag_list *list, struct position at);
 /* "3:5", with the path before it when that is an included file. */

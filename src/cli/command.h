@@ -28,6 +28,6 @@ struct command {
 };
 
 extern const struct command command_build, command_check, command_convert, command_serve,
-	command_status;
+	command_status, command_why;
 
 #endif

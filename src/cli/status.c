@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/daemon_ask.h"
 #include "cli/given.h"
-#include "cli/http_get.h"
 #include "daemon/config.h"
-
-#define DEFAULT_ADMIN "unix:" XDSPUB_RUNSTATEDIR "/xdspub/admin.sock"
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -263,7 +259,46 @@ static void print_clients(const json_t *status, bool with_all)
 	}
 }
 
-static void print_people(const json_t *status, bool with_clients)
+/* {"adds": {"CDS": 3, "LDS": 1}, "replaces": {}, "deletes": {"EDS": 1}} */
+static void print_layer(const json_t *layer)
+{
+	static const char *const verbs[] = {"adds", "replaces", "deletes"};
+	bool has_any = false;
+
+	printf("    %s:", text_of(layer, "layer"));
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		const char *type;
+		json_t *count;
+		bool is_first = true;
+
+		json_object_foreach(json_object_get(layer, verbs[i]), type, count)
+		{
+			if (is_first)
+				printf("%s %s", has_any ? ";" : "", verbs[i]);
+			printf("%s %lld %s", is_first ? "" : ",", json_integer_value(count), type);
+			is_first = false;
+			has_any = true;
+		}
+	}
+	puts(has_any ? "" : " nothing");
+}
+
+static void print_layers(const json_t *groups)
+{
+	json_t *group, *layer;
+	size_t i, k;
+
+	json_array_foreach((json_t *)groups, i, group)
+	{
+		printf("  %s:\n", text_of(group, "group"));
+		json_array_foreach(json_object_get(group, "layers"), k, layer)
+		{
+			print_layer(layer);
+		}
+	}
+}
+
+static void print_people(const json_t *status, const json_t *layers, bool with_clients)
 {
 	const json_t *build = json_object_get(status, "build");
 	json_t *group;
@@ -288,60 +323,37 @@ static void print_people(const json_t *status, bool with_clients)
 	{
 		print_group(group);
 	}
+	if (layers) {
+		printf("layers, and what each does to those before it:\n");
+		print_layers(layers);
+	}
 	print_clients(status, with_clients);
 	print_diagnostics(json_object_get(status, "diagnostics"));
 }
 
-/* The option, else what the configuration says, else where the package puts it. */
-static int ask(const struct args *args, struct buf *body, struct buf *problem)
-{
-	const char *config = args_get(args, "config"), *address = args_get(args, "admin");
-	struct diag_list *diags = diag_list_new(0);
-	struct options options;
-	int status = 0, error = 0;
-
-	options_init(&options);
-	if (!address && (config || access(CONFIG_PATH, R_OK) == 0)) {
-		error = config_read(config ? config : CONFIG_PATH, &options, diags);
-		if (options.admin.count > 0)
-			address = options.admin.items[0];
-	}
-	if (error)
-		given_print_diags(stderr, diags, &(struct given_print){0});
-	if (!error)
-		error = http_get(
-			address ? address : DEFAULT_ADMIN, "/status", body, &status, problem);
-	if (!error && status != 200) {
-		buf_printf(problem, "the daemon answered with status %d", status);
-		error = -EPROTO;
-	}
-	options_fini(&options);
-	diag_list_free(diags);
-	return error;
-}
-
 static int run(const struct args *args)
 {
-	struct buf body = BUF_INIT, problem = BUF_INIT;
-	json_t *status = NULL;
+	struct buf problem = BUF_INIT;
+	json_t *status = daemon_ask(args, "/status", &problem), *layers = NULL;
+	bool wants_layers = args_has(args, "layers");
 	int result = EXIT_UNREACHABLE;
 
-	if (ask(args, &body, &problem) == 0) {
-		status = json_loadb(body.data, body.length, 0, NULL);
-		if (!status)
-			buf_puts(&problem, "the daemon's answer is not JSON");
-	}
-	if (status) {
-		if (args_has(args, "json"))
+	if (status && wants_layers)
+		layers = daemon_ask(args, "/layers", &problem);
+	if (status && (layers || !wants_layers)) {
+		if (args_has(args, "json")) {
+			if (layers)
+				json_object_set(status, "layers", layers);
 			given_print_json(json_incref(status));
-		else
-			print_people(status, args_has(args, "clients"));
+		} else {
+			print_people(status, layers, args_has(args, "clients"));
+		}
 		result = EXIT_FINE;
 	} else {
 		fprintf(stderr, "xdspub status: %s\n", buf_cstr(&problem));
 	}
 	json_decref(status);
-	buf_fini(&body);
+	json_decref(layers);
 	buf_fini(&problem);
 	return result;
 }
@@ -349,9 +361,10 @@ static int run(const struct args *args)
 static const struct args_option status_options[] = {
 	{"admin", 'a', "ADDR", false,
 		"the daemon's admin listener (default: the configuration's,\n"
-		"else " DEFAULT_ADMIN ")"},
+		"else " DAEMON_ASK_ADMIN ")"},
 	{"config", 'c', "FILE", false, "take the address from here (default:\n" CONFIG_PATH ")"},
 	{"clients", 'l', NULL, false, "list every client, too: what it was sent and has"},
+	{"layers", 'y', NULL, false, "what each layer of a group adds, replaces and deletes"},
 	{"json", 'j', NULL, false, "print the daemon's answer as it is"},
 	{0},
 };

@@ -51,6 +51,7 @@ static void add_group(struct layering *layering, const struct groups_entry *entr
 		group->stack = stacks_push(&layering->stacks, group->stack, layer);
 		array_reserve(layer->groups, layer->groups_capacity, layer->groups_count + 1);
 		layer->groups[layer->groups_count++] = group;
+		group->stack->groups_count++;
 	}
 }
 

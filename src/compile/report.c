@@ -450,24 +450,95 @@ static void report_limits(struct report *report)
 
 /* --- what layers do, for check --verbose ----------------------------------------------------- */
 
-static void note_replaced(struct report *report, const struct group *group, size_t layer,
-	const struct unit_item *item)
+/* `group "a"`, or `group "a" and 5 more`: those that stand on a stack. */
+static void put_groups(const struct stack *stack, const struct group *first, struct buf *out)
 {
-	size_t below_layer;
+	buf_printf(out, "group \"%s\"", first->entry->name);
+	if (stack->groups_count > 1)
+		buf_printf(out, " and %zu more", stack->groups_count - 1);
+}
+
+static void note_replaced(struct report *report, const struct stack *stack,
+	const struct group *group, const struct unit_item *item)
+{
 	const struct unit_item *below =
-		group_find(group, item->resource->type, item->resource->name, layer, &below_layer);
-	struct buf name = BUF_INIT;
+		stack_find(stack->parent, item->resource->type, item->resource->name);
+	struct buf name = BUF_INIT, groups = BUF_INIT;
 
 	if (!below || below->is_delete)
 		return;
 	text_quote(&name, item->resource->name, 100);
+	put_groups(stack, group, &groups);
 	diag_note(report->diags, item->unit->path->text, item->resource->at,
 		item->is_delete ? "deleted" : "replaced",
-		"group \"%s\": this %s %s \"%s\" of layer \"%s\" (%s:%u:%u)", group->entry->name,
+		"%s: this %s %s \"%s\" of layer \"%s\" (%s:%u:%u)", buf_cstr(&groups),
 		item->is_delete ? "deletes" : "replaces", xds_type_row(item->resource->type)->noun,
-		buf_cstr(&name), layer_name(group->layers[below_layer]), below->unit->path->text,
+		buf_cstr(&name), layer_name(below->unit->layer), below->unit->path->text,
 		below->resource->at.line, below->resource->at.column);
 	buf_fini(&name);
+	buf_fini(&groups);
+}
+
+static void put_sums(const size_t counts[static XDS_TYPE_COUNT], const char *verb, struct buf *out)
+{
+	bool has_any = false;
+
+	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
+		if (!counts[type])
+			continue;
+		buf_printf(out, "%s %zu %s", has_any ? "," : verb, counts[type],
+			xds_type_row((enum xds_type)type)->name);
+		has_any = true;
+	}
+}
+
+/* What the last layer of the stack adds, replaces and deletes. */
+static void note_layer(struct report *report, const struct stack *stack, const struct group *group)
+{
+	struct stack_sums sums = stack_sum(stack);
+	struct position at = group->entry->at;
+	struct buf groups = BUF_INIT, text = BUF_INIT;
+
+	for (size_t i = 0; i < group->layers_count; i++)
+		if (group->layers[i] == stack->layer)
+			at = group->entry->layers[i].at;
+	put_groups(stack, group, &groups);
+	put_sums(sums.adds, " adds", &text);
+	put_sums(sums.replaces, text.length ? "; replaces" : " replaces", &text);
+	put_sums(sums.deletes, text.length ? "; deletes" : " deletes", &text);
+	diag_note(report->diags, FOLDER_GROUPS_FILE, at, "layer", "%s: layer \"%s\"%s",
+		buf_cstr(&groups), layer_name(stack->layer),
+		text.length ? buf_cstr(&text) : " changes nothing");
+	buf_fini(&groups);
+	buf_fini(&text);
+}
+
+/* Once for all groups that share the same first layers. */
+static void report_stacks(struct report *report, const struct group *group)
+{
+	for (struct stack *stack = group->stack; stack->layer && !stack->is_told;
+		stack = stack->parent) {
+		stack->is_told = true;
+		if (!report->layering->groups->is_default)
+			note_layer(report, stack, group);
+		for (int type = 0; type < XDS_TYPE_COUNT; type++) {
+			struct hash_entry *slot;
+			size_t cursor = 0;
+
+			while ((slot = hash_next(&stack->layer->items[type], &cursor)))
+				note_replaced(report, stack, group, slot->value);
+		}
+	}
+}
+
+static void report_all_stacks(struct report *report)
+{
+	struct stack *root = report->layering->stacks.root;
+
+	for (struct stack *stack = root; stack; stack = stack_next(root, stack))
+		stack->is_told = false;
+	for (size_t i = 0; i < report->layering->built_count; i++)
+		report_stacks(report, report->layering->built[i]);
 }
 
 /* A part that nothing includes may be left over, or not be meant as a part. */
@@ -484,19 +555,6 @@ static void report_unused_parts(struct report *report)
 		if (!dependents_find(&compiler->dependents, slot->key))
 			diag_note(report->diags, ((struct rcstr *)slot->value)->text, WHOLE,
 				"unused-part", "nothing includes this part");
-	}
-}
-
-static void report_replaced(struct report *report, const struct group *group)
-{
-	for (size_t i = 1; i < group->layers_count; i++) {
-		for (int type = 0; type < XDS_TYPE_COUNT; type++) {
-			struct hash_entry *slot;
-			size_t cursor = 0;
-
-			while ((slot = hash_next(&group->layers[i]->items[type], &cursor)))
-				note_replaced(report, group, i, slot->value);
-		}
 	}
 }
 
@@ -577,8 +635,8 @@ void report_make(struct compiler *compiler)
 			report_hosts(&report, report.layering->built[i]);
 		for (size_t i = 0; i < report.layering->built_count; i++)
 			report_empty(&report, report.layering->built[i]);
-		for (size_t i = 0; compiler->verbose && i < report.layering->built_count; i++)
-			report_replaced(&report, report.layering->built[i]);
+		if (compiler->verbose)
+			report_all_stacks(&report);
 	}
 	if (compiler->verbose)
 		report_unused_parts(&report);

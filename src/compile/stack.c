@@ -99,6 +99,31 @@ struct unit_item *stack_find(const struct stack *stack, enum xds_type type, stru
 	return NULL;
 }
 
+struct stack_sums stack_sum(const struct stack *stack)
+{
+	struct stack_sums sums = {{0}, {0}, {0}};
+
+	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
+		struct hash_entry *slot;
+		size_t cursor = 0;
+
+		while ((slot = hash_next(&stack->layer->items[type], &cursor))) {
+			const struct unit_item *item = slot->value;
+			const struct unit_item *below =
+				stack_find(stack->parent, (enum xds_type)type, slot->key);
+			bool has_below = below && !below->is_delete;
+
+			if (item->is_delete)
+				sums.deletes[type] += has_below;
+			else if (has_below)
+				sums.replaces[type]++;
+			else
+				sums.adds[type]++;
+		}
+	}
+	return sums;
+}
+
 static bool says_nothing(const struct stack *stack, enum xds_type type)
 {
 	return stack->layer->items[type].count == 0;

@@ -20,6 +20,13 @@ struct stack {
 	struct virtual_hosts *hosts;
 	struct resource_set_builder *builders[XDS_TYPE_COUNT]; /* NULL: nothing changed yet */
 	struct stack *former; /* while it is finished for the first time */
+	size_t groups_count;  /* that have it as their own or below it */
+	bool is_told;	      /* free for who looks at the stacks of all groups */
+};
+
+/* What the last layer of a stack does to what is below it, in numbers of names. */
+struct stack_sums {
+	size_t adds[XDS_TYPE_COUNT], replaces[XDS_TYPE_COUNT], deletes[XDS_TYPE_COUNT];
 };
 
 struct stacks {
@@ -40,6 +47,7 @@ struct stack *stacks_find(const struct stacks *stacks, struct stack *parent, str
 struct stack *stack_next(const struct stack *top, const struct stack *stack);
 /* The item that decides, NULL when no layer says anything. */
 struct unit_item *stack_find(const struct stack *stack, enum xds_type type, struct slice name);
+struct stack_sums stack_sum(const struct stack *stack); /* one with a layer */
 
 /* Something about this name changed in the last layer of `top`. */
 void stack_update(struct stack *top, enum xds_type type, struct slice name);

@@ -282,13 +282,11 @@ static void collect(struct unit_reader *reader, struct unit_content *content)
 	}
 }
 
-void unit_reader_read(
-	struct unit_reader *reader, struct unit *unit, struct unit_reading *ret_reading)
+/* Begins with another file. */
+static int read_text(struct unit_reader *reader, struct unit *unit)
 {
 	const struct tree_entry *entry = tree_find(reader->tree, unit_path(unit));
-	struct unit_reading reading = {0};
 	struct file_identity identity;
-	int error = entry ? entry->error : -ENOENT;
 
 	arena_reset(reader->arena);
 	buf_reset(&reader->text);
@@ -297,9 +295,34 @@ void unit_reader_read(
 	reader->must_retry = false;
 	silence_free(TAKE(reader->silence));
 	reader->unit = unit;
+	if (!entry || entry->error)
+		return entry ? entry->error : -ENOENT;
+	return tree_read(reader->tree, unit->path->text, reader->limits->source_file_bytes,
+		&reader->text, &identity);
+}
+
+int unit_reader_parse(
+	struct unit_reader *reader, struct unit *unit, struct documents *ret_documents)
+{
+	int error = read_text(reader, unit);
+
+	if (!error && unit->content.is_read &&
+		hash_bytes(reader->text.data, reader->text.length) != unit->content.hash)
+		error = -ESTALE;
 	if (!error)
-		error = tree_read(reader->tree, unit->path->text, reader->limits->source_file_bytes,
-			&reader->text, &identity);
+		error = read_documents(reader, buf_slice(&reader->text), ret_documents);
+	for (size_t i = 0; i < reader->dependencies_count; i++)
+		rcstr_unref(reader->dependencies[i]);
+	reader->dependencies_count = 0;
+	return error;
+}
+
+void unit_reader_read(
+	struct unit_reader *reader, struct unit *unit, struct unit_reading *ret_reading)
+{
+	struct unit_reading reading = {0};
+	int error = read_text(reader, unit);
+
 	if (error) {
 		fail_unreadable(reader, error);
 		reader->must_retry = true;

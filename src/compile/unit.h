@@ -80,6 +80,11 @@ void unit_reader_fini(struct unit_reader *reader);
 /* Never fails: what goes wrong is in the reading's diagnostics. */
 void unit_reader_read(
 	struct unit_reader *reader, struct unit *unit, struct unit_reading *ret_reading);
+/* What the unit's file says, parts put in, but not yet resources; valid until the reader is used
+ * again. Positions are those of reader->diags. 0 or negative errno; -ESTALE: the file has changed
+ * since the unit was read. */
+int unit_reader_parse(
+	struct unit_reader *reader, struct unit *unit, struct documents *ret_documents);
 
 struct unit *unit_new(struct rcstr *path); /* takes a reference */
 void unit_free(struct unit *unit);

@@ -14,6 +14,7 @@
 #include "daemon/grpc_part.h"
 #include "daemon/notify.h"
 #include "daemon/output.h"
+#include "daemon/questions.h"
 #include "daemon/served.h"
 #include "daemon/worker.h"
 #include "serve/admin/admin_server.h"
@@ -34,6 +35,7 @@ struct app {
 	struct overview *report;
 	struct served *served;
 	struct worker *worker;
+	_Atomic(struct worker *) asked; /* the same for the admin thread; NULL: not yet */
 	struct watch *watch;
 	struct rest_server *rest;
 	struct grpc_part *grpc; /* NULL: was never asked for */
@@ -164,6 +166,13 @@ static bool on_is_ready(void *ctx, char **ret_reason)
 	return overview_is_ready(app->report, ret_reason);
 }
 
+static unsigned on_question(void *ctx, const struct admin_question *question, json_t **ret_document)
+{
+	struct app *app = ctx;
+
+	return questions_answer(atomic_load(&app->asked), app->store, question, ret_document);
+}
+
 static void on_worker_news(void *ctx)
 {
 	struct app *app = ctx;
@@ -253,7 +262,7 @@ static int listen_grpc(struct app *app, const struct texts *addresses)
 
 static int listen_admin(struct app *app, const struct texts *addresses)
 {
-	const struct admin_source source = {app, on_status, on_is_ready};
+	const struct admin_source source = {app, on_status, on_is_ready, on_question};
 	char *problem = NULL;
 	bool is_new = !app->admin;
 	int error;
@@ -590,6 +599,7 @@ static int start_parts(struct app *app)
 		log_failure(app, "build thread", "", error);
 		return error;
 	}
+	atomic_store(&app->asked, app->worker);
 	start_watch(app);
 	on_worker_news(app); /* what was restored makes it ready at once */
 	return 0;
@@ -599,6 +609,9 @@ static void stop_parts(struct app *app)
 {
 	if (app->watch)
 		stop_watch(app);
+	/* It asks the worker. */
+	if (app->admin)
+		admin_server_stop(app->admin);
 	worker_stop(app->worker);
 	overview_rest(app->report, NULL);
 	overview_grpc(app->report, NULL);
@@ -606,8 +619,6 @@ static void stop_parts(struct app *app)
 		rest_server_stop(app->rest);
 	if (app->grpc)
 		grpc_part_stop(app->grpc);
-	if (app->admin)
-		admin_server_stop(app->admin);
 	if (app->served)
 		served_free(app->served);
 	if (app->publisher)

@@ -21,6 +21,13 @@
 #define SOURCE_RETRY_MS 1000
 #define DIAGS_LOGGED	10
 
+/* Somebody waits for an answer. */
+struct question {
+	worker_question_cb callback;
+	void *ctx;
+	bool is_taken, is_answered;
+};
+
 struct worker {
 	struct worker_options given;
 	pthread_t thread;
@@ -36,6 +43,8 @@ struct worker {
 	bool has_fresh;
 	struct options fresh; /* a reload's settings, not yet taken */
 	worker_news_cb on_reloaded;
+	struct question *question; /* NULL: none */
+	pthread_cond_t answered;
 
 	/* Build thread only. */
 	struct options options;
@@ -82,6 +91,24 @@ void worker_set_watch(struct worker *worker, const struct watch *watch)
 	pthread_mutex_lock(&worker->mutex);
 	worker->watch = watch;
 	pthread_mutex_unlock(&worker->mutex);
+}
+
+bool worker_ask(struct worker *worker, worker_question_cb callback, void *ctx, int64_t patience_ms)
+{
+	struct question question = {.callback = callback, .ctx = ctx};
+	int64_t at_ms = clock_monotonic_ms() + patience_ms;
+	struct timespec deadline = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000};
+	int error = 0;
+
+	pthread_mutex_lock(&worker->mutex);
+	worker->question = &question;
+	pthread_cond_signal(&worker->wake);
+	/* Once it is taken the answer comes, and needs the question till then. */
+	while (!question.is_answered && (question.is_taken || !error))
+		error = pthread_cond_timedwait(&worker->answered, &worker->mutex, &deadline);
+	worker->question = NULL;
+	pthread_mutex_unlock(&worker->mutex);
+	return question.is_answered;
 }
 
 /* ---- build thread ---- */
@@ -341,6 +368,22 @@ static int64_t turn_rescan(struct worker *worker, int64_t now_ms)
 	return now_ms;
 }
 
+/* Under the mutex, which it leaves while it works. */
+static void turn_question(struct worker *worker)
+{
+	struct question *question = worker->question;
+
+	if (!question || question->is_taken)
+		return;
+	question->is_taken = true;
+	pthread_mutex_unlock(&worker->mutex);
+	question->callback(question->ctx, worker->compiler);
+	pthread_mutex_lock(&worker->mutex);
+	question->is_answered = true;
+	worker->question = NULL;
+	pthread_cond_signal(&worker->answered);
+}
+
 static void *worker_main(void *argument)
 {
 	struct worker *worker = argument;
@@ -361,6 +404,7 @@ static void *worker_main(void *argument)
 		next_ms = turn_build(worker, now_ms);
 		next_ms = earlier(next_ms, turn_served(worker, now_ms));
 		next_ms = earlier(next_ms, turn_rescan(worker, now_ms));
+		turn_question(worker);
 		if (!worker->is_stopping && !worker->has_fresh && !worker->was_hinted &&
 			next_ms > now_ms)
 			wait_until(worker, next_ms);
@@ -380,6 +424,7 @@ static void free_worker(struct worker *worker)
 	if (worker->has_fresh)
 		options_fini(&worker->fresh);
 	pthread_cond_destroy(&worker->wake);
+	pthread_cond_destroy(&worker->answered);
 	pthread_mutex_destroy(&worker->mutex);
 	free(worker);
 }
@@ -397,6 +442,7 @@ int worker_start(const struct worker_options *options, struct worker **ret_worke
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&worker->wake, &attributes);
+	pthread_cond_init(&worker->answered, &attributes);
 	pthread_condattr_destroy(&attributes);
 	settle_init(&worker->settle, worker->options.quiet_ms, worker->options.limit_ms);
 	hints_init(&worker->hints);

@@ -39,4 +39,10 @@ void worker_reload(struct worker *worker, const struct options *options, worker_
  * goes. Any thread. */
 void worker_set_watch(struct worker *worker, const struct watch *watch);
 
+/* Calls back on the build thread, between builds, with the compiler as the last build left it;
+ * waits for that. False: the build that is going on takes longer than that. One caller at a time,
+ * not after worker_stop has begun. */
+typedef void (*worker_question_cb)(void *ctx, const struct compiler *compiler);
+bool worker_ask(struct worker *worker, worker_question_cb callback, void *ctx, int64_t patience_ms);
+
 #endif

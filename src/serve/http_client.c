@@ -31,6 +31,11 @@ struct slice http_client_header(const struct http_client *client, const char *na
 	return value ? slice_of(value) : (struct slice){NULL, 0};
 }
 
+const char *http_client_argument(const struct http_client *client, const char *name)
+{
+	return MHD_lookup_connection_value(client->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
 void http_client_answer(struct http_client *client, struct http_reply *reply)
 {
 	assert(!client->reply);

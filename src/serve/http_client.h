@@ -19,6 +19,8 @@ struct http_request {
 
 /* A header of the current request, data NULL when absent. Only inside `request`. */
 struct slice http_client_header(const struct http_client *client, const char *name);
+/* `name` of the query, unescaped; NULL when absent. Only inside `request`. */
+const char *http_client_argument(const struct http_client *client, const char *name);
 
 /* Answers the open request; the client takes its own reference. */
 void http_client_answer(struct http_client *client, struct http_reply *reply);

@@ -213,7 +213,7 @@ static bool other_spelling(struct slice name, char out[static 64])
 }
 
 /* Keys of metadata (a Struct) are the user's own; all others are protobuf field names. */
-static const json_t *find_field(const json_t *object, struct slice name, bool is_free_form)
+const json_t *match_field(const json_t *object, struct slice name, bool is_free_form)
 {
 	const json_t *value = json_object_getn(object, name.data, name.length);
 	char other[64];
@@ -233,7 +233,7 @@ static bool field_matches(
 
 	if (!json_is_object(object) || match->children_count != 1)
 		return false;
-	value = find_field(object, match->text, is_free_form);
+	value = match_field(object, match->text, is_free_form);
 	return value && matches(&match->children[0], value,
 				is_free_form || slice_is(match->text, "metadata"), depth + 1);
 }
@@ -301,6 +301,11 @@ static bool matches(
 		return leaf_matches(match, value);
 	}
 	return false;
+}
+
+bool match_holds(const struct match *match, const json_t *value, bool is_free_form)
+{
+	return matches(match, value, is_free_form, 0);
 }
 
 int selector_select(const struct selector *selector, const json_t *node)

@@ -57,4 +57,9 @@ int selector_find(const struct selector *selector, struct slice group);
  * serves everyone. */
 int selector_select(const struct selector *selector, const json_t *node);
 
+/* For explanations: the field of a node, in either spelling of its name (keys of metadata, which is
+ * free form, as they are), NULL when it has none; whether a value fits. */
+const json_t *match_field(const json_t *object, struct slice name, bool is_free_form);
+bool match_holds(const struct match *match, const json_t *value, bool is_free_form);
+
 #endif

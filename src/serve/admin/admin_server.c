@@ -34,6 +34,19 @@ static struct http_reply *readyz(struct admin_server *server)
 	return http_reply_json(503, document);
 }
 
+static struct http_reply *answer(
+	struct admin_server *server, const struct http_client *client, const char *about)
+{
+	const struct admin_question question = {.about = about,
+		.resource = http_client_argument(client, "resource"),
+		.group = http_client_argument(client, "group"),
+		.node = http_client_argument(client, "node")};
+	json_t *document = NULL;
+	unsigned status = server->source.answer(server->source.ctx, &question, &document);
+
+	return http_reply_json(status, document);
+}
+
 static void on_request(void *ctx, struct http_client *client, const struct http_request *request)
 {
 	struct admin_server *server = ctx;
@@ -48,8 +61,11 @@ static void on_request(void *ctx, struct http_client *client, const struct http_
 		reply = readyz(server);
 	} else if (strcmp(request->path, "/status") == 0) {
 		reply = http_reply_json(200, server->source.status(server->source.ctx));
+	} else if (strcmp(request->path, "/why") == 0 || strcmp(request->path, "/layers") == 0) {
+		reply = answer(server, client, request->path + 1);
 	} else {
-		reply = http_reply_error(404, "there are /healthz, /readyz and /status");
+		reply = http_reply_error(
+			404, "there are /healthz, /readyz, /status, /why and /layers");
 	}
 	http_client_answer_new(client, reply);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The admin listener: /healthz (alive), /readyz (200 once every group serves something, else 503
- * with the reason) and /status (JSON). libmicrohttpd, own thread.
+ * with the reason), /status (JSON), and questions about the tree:
+ * /why?resource=CDS/a&group=g&node={} and /layers. libmicrohttpd, own thread.
  */
 #ifndef XDSPUB_SERVE_ADMIN_ADMIN_SERVER_H
 #define XDSPUB_SERVE_ADMIN_ADMIN_SERVER_H
@@ -10,11 +11,21 @@
 
 #include "base/log.h"
 
-/* Called on the admin thread: must be thread-safe and quick. */
+struct admin_question {
+	const char *about;    /* "why" or "layers" */
+	const char *resource; /* "CDS/a", NULL: not given, as all below */
+	const char *group;
+	const char *node; /* JSON */
+};
+
+/* Called on the admin thread: must be thread-safe and quick, except `answer`, which may wait for
+ * some seconds. */
 struct admin_source {
 	void *ctx;
 	json_t *(*status)(void *ctx);			/* new reference */
 	bool (*is_ready)(void *ctx, char **ret_reason); /* malloc'ed when not ready */
+	/* The status of the answer, and its document; not a 200: {"error": {"message"}}. */
+	unsigned (*answer)(void *ctx, const struct admin_question *question, json_t **ret_document);
 };
 
 struct admin_server;
