@@ -301,6 +301,7 @@ static int place(const struct request *request, const struct include_file *file,
 	if (!included->root)
 		return -ENOMEM;
 	*included->root = *file->root;
+	included->root->origin = file->root->at.line;
 	included->root->at = request->at;
 	included->height = file->height;
 	included->count = file->count;

@@ -75,36 +75,18 @@ static void add_bytes(struct origin *origin, const struct node *scalar)
 	}
 }
 
-/* The one file that all children are from; NULL: there are none, or several. */
-static const char *file_of_children(
-	const struct origin *origin, const struct node *node, struct position *ret_first)
-{
-	size_t count = node->kind == NODE_MAP ? node->pairs_count : node->items_count;
-	const char *common = NULL;
-
-	for (size_t i = 0; i < count; i++) {
-		struct position at =
-			node->kind == NODE_MAP ? node->pairs[i].key_at : node->items[i]->at;
-		uint32_t line;
-		const char *file = file_of(origin, at, &line);
-
-		if (i == 0)
-			*ret_first = at;
-		if (i && strcmp(file, common) != 0)
-			return NULL;
-		common = file;
-	}
-	return common;
-}
-
 static void walk(struct origin *origin, const struct node *node, const char *file);
 
 static void walk_child(struct origin *origin, const struct node *child, struct position at,
 	const char *file, size_t length)
 {
 	uint32_t line;
-	const char *own = file_of(origin, at, &line);
+	const char *own;
 
+	/* `field: !include part`: what is in the part says more than where it is put. */
+	if (child->origin)
+		at.line = child->origin;
+	own = file_of(origin, at, &line);
 	if (strcmp(own, file) != 0)
 		add_field(origin, own, at, line);
 	walk(origin, child, own);
@@ -115,9 +97,6 @@ static void walk_child(struct origin *origin, const struct node *child, struct p
 static void walk(struct origin *origin, const struct node *node, const char *file)
 {
 	const size_t length = origin->field.length;
-	struct position first;
-	const char *common;
-	uint32_t line;
 
 	if (++origin->nodes > NODES_MAX)
 		return;
@@ -125,13 +104,6 @@ static void walk(struct origin *origin, const struct node *node, const char *fil
 		if (node->tag == NODE_TAG_FILE)
 			add_bytes(origin, node);
 		return;
-	}
-	common = length ? file_of_children(origin, node, &first) : NULL;
-	if (common && strcmp(common, file) != 0) {
-		/* `field: !include part`: one line says it all. */
-		file_of(origin, first, &line);
-		add_field(origin, common, first, line);
-		file = common;
 	}
 	for (size_t i = 0; node->kind == NODE_MAP && i < node->pairs_count; i++) {
 		if (length)

@@ -40,6 +40,8 @@ struct node {
 	bool is_plain; /* scalar: unquoted (YAML) or number, true, false, null (JSON) */
 	bool is_json;  /* from a JSON text: JSON's own rules for plain scalars */
 	struct position at;
+	uint32_t
+		origin; /* of what stands here by `!include`: its own line; 0: it is not included */
 	union {
 		struct slice text; /* scalar; UTF-8 without NUL */
 		struct {

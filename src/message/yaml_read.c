@@ -326,6 +326,7 @@ static void read_scalar(struct reader *reader, const yaml_event_t *event)
 	node->tag = NODE_TAG_NONE;
 	node->is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	node->is_json = false;
+	node->origin = 0;
 	node->at = position_of(reader, &event->start_mark);
 	node->text = take_value(reader, event);
 	if (!node->text.data) {
@@ -367,6 +368,7 @@ static void read_open(struct reader *reader, const yaml_event_t *event, enum nod
 	node->tag = NODE_TAG_NONE;
 	node->is_plain = false;
 	node->is_json = false;
+	node->origin = 0;
 	node->at = position_of(reader, &event->start_mark);
 	if (tag)
 		apply_tag(reader, node, (const char *)tag);
