@@ -8,8 +8,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "compile/changes.h"
 #include "compile/compiler.h"
 #include "compile/folder.h"
+#include "compile/keeping.h"
+#include "compile/report_mounts.h"
+#include "compile/staging.h"
 #include "compile/workers.h"
 
 #define THREADS_DEFAULT_MAX 8
@@ -35,6 +39,8 @@ static unsigned count_threads(unsigned wished)
 	return processors > THREADS_DEFAULT_MAX ? THREADS_DEFAULT_MAX : (unsigned)processors;
 }
 
+static void add_mount_folders(struct compiler *compiler);
+
 struct compiler *compiler_new(const struct compile_options *options)
 {
 	struct compiler *compiler = xcalloc(1, sizeof(*compiler));
@@ -56,13 +62,23 @@ struct compiler *compiler_new(const struct compile_options *options)
 		options->former_groups.length && !groups_text_is_default(options->former_groups);
 	compiler->groups_changed = true;
 	compiler->is_news = true;
-	compiler->tree = tree_new(options->root);
+	mounts_init(&compiler->mounts, options);
+	compiler->last_good = options->last_good;
 	hash_init(&compiler->units);
 	dependents_init(&compiler->dependents);
 	shape_init(&compiler->shape);
 	compiler->groups_diags = diag_list_new(0);
 	compiler->diags = diag_list_new(0);
+	add_mount_folders(compiler);
+	keeping_load(compiler);
 	return compiler;
+}
+
+static void free_mounts(struct build_mount *mounts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(mounts[i].reason);
+	free(mounts);
 }
 
 static void free_groups(struct build_group *groups, size_t count)
@@ -94,6 +110,7 @@ void compiler_free(struct compiler *compiler)
 	if (!compiler)
 		return;
 	free_groups(compiler->groups, compiler->build.groups_count);
+	free_mounts(compiler->build_mounts, compiler->build.mounts_count);
 	layering_free(compiler->layering);
 	forget_retired(compiler);
 	while ((slot = hash_next(&compiler->units, &cursor)))
@@ -101,7 +118,7 @@ void compiler_free(struct compiler *compiler)
 	hash_fini(&compiler->units);
 	dependents_fini(&compiler->dependents);
 	shape_fini(&compiler->shape);
-	tree_free(compiler->tree);
+	mounts_fini(&compiler->mounts);
 	diag_list_free(compiler->groups_diags);
 	silence_free(compiler->groups_silence);
 	diag_list_free(compiler->diags);
@@ -129,23 +146,25 @@ bool compiler_is_active(const struct compiler *compiler, const struct unit *unit
 	return !compiler->layering || (unit->layer && unit->layer->groups_count);
 }
 
-static void list_add(struct unit_list *list, struct unit *unit)
+void unit_list_add(struct unit_list *list, struct unit *unit)
 {
 	array_reserve(list->units, list->capacity, list->count + 1);
 	list->units[list->count++] = unit;
 }
 
-/* The unit is to be read; at once if anybody uses it. */
-static void enqueue(struct compiler *compiler, struct unit *unit)
+void compiler_enqueue(struct compiler *compiler, struct unit *unit)
 {
+	/* What went is not read again, whatever counts till then. */
+	if (unit->draft && unit->draft->is_gone)
+		return;
 	unit->is_stale = true;
 	if (unit->queue || !compiler_is_active(compiler, unit))
 		return;
-	list_add(&compiler->queue, unit);
+	unit_list_add(&compiler->queue, unit);
 	unit->queue = (uint32_t)compiler->queue.count;
 }
 
-static void dequeue(struct compiler *compiler, struct unit *unit)
+void compiler_dequeue(struct compiler *compiler, struct unit *unit)
 {
 	if (unit->queue)
 		compiler->queue.units[unit->queue - 1] = NULL;
@@ -159,7 +178,7 @@ static bool has_something_to_say(const struct compiler *compiler, const struct u
 	return unit->content.diags || unit->content.silence || unit->content.is_foreign;
 }
 
-static void update_vocal(struct compiler *compiler, struct unit *unit, bool is_vocal)
+static void set_vocal(struct compiler *compiler, struct unit *unit, bool is_vocal)
 {
 	struct unit_list *vocal = &compiler->vocal;
 
@@ -168,7 +187,7 @@ static void update_vocal(struct compiler *compiler, struct unit *unit, bool is_v
 	if (is_vocal == (unit->vocal != 0))
 		return;
 	if (is_vocal) {
-		list_add(vocal, unit);
+		unit_list_add(vocal, unit);
 		unit->vocal = (uint32_t)vocal->count;
 	} else {
 		struct unit *last = vocal->units[--vocal->count];
@@ -179,7 +198,12 @@ static void update_vocal(struct compiler *compiler, struct unit *unit, bool is_v
 	}
 }
 
-static size_t count_resources(const struct unit_content *content)
+void compiler_update_vocal(struct compiler *compiler, struct unit *unit)
+{
+	set_vocal(compiler, unit, has_something_to_say(compiler, unit));
+}
+
+size_t compiler_count_resources(const struct unit_content *content)
 {
 	size_t count = 0;
 
@@ -188,26 +212,39 @@ static size_t count_resources(const struct unit_content *content)
 	return count;
 }
 
-/* Takes the unit's content, which is in no layer, out of what points to it; keeps it till the run
- * ends. */
-static void retire_content(struct compiler *compiler, struct unit *unit)
+void compiler_retire(struct compiler *compiler, struct unit_content *content)
 {
-	dependents_remove(&compiler->dependents, unit);
-	compiler->resources -= count_resources(&unit->content);
 	array_reserve(compiler->retired, compiler->retired_capacity, compiler->retired_count + 1);
-	compiler->retired[compiler->retired_count++] = unit->content;
-	unit->content = (struct unit_content){0};
+	compiler->retired[compiler->retired_count++] = *content;
+	*content = (struct unit_content){0};
 }
 
-static void remove_items(struct compiler *compiler, struct unit *unit)
+void compiler_retire_content(struct compiler *compiler, struct unit *unit)
 {
-	if (unit->layer && layering_remove_items(compiler->layering, unit))
+	dependents_remove(&compiler->dependents, unit, &unit->content);
+	compiler->resources -= compiler_count_resources(&unit->content);
+	compiler_retire(compiler, &unit->content);
+}
+
+void compiler_add_items(struct compiler *compiler, struct unit *unit)
+{
+	if (!unit->layer || !compiler_is_active(compiler, unit))
+		return;
+	unit->is_linked = true;
+	if (layering_add_items(compiler->layering, unit))
 		compiler->is_news = true;
 }
 
-static void add_unit(struct compiler *compiler, struct rcstr *path)
+void compiler_remove_items(struct compiler *compiler, struct unit *unit)
 {
-	struct unit *unit = unit_new(path);
+	if (unit->is_linked && layering_remove_items(compiler->layering, unit))
+		compiler->is_news = true;
+	unit->is_linked = false;
+}
+
+struct unit *compiler_add_unit(struct compiler *compiler, struct mount *mount, struct rcstr *path)
+{
+	struct unit *unit = unit_new(mount, path);
 
 	hash_put(&compiler->units, unit_path(unit), unit);
 	if (shape_add_file(&compiler->shape, unit_path(unit)))
@@ -216,84 +253,68 @@ static void add_unit(struct compiler *compiler, struct rcstr *path)
 		unit->layer = layering_layer_of(compiler->layering, unit_path(unit));
 	if (unit->layer && unit->layer->units_count++ == 0)
 		compiler->is_news = true;
-	update_vocal(compiler, unit, has_something_to_say(compiler, unit));
-	enqueue(compiler, unit);
+	compiler_update_vocal(compiler, unit);
+	return unit;
 }
 
-static void remove_unit(struct compiler *compiler, struct unit *unit)
+void compiler_drop_unit(struct compiler *compiler, struct unit *unit)
 {
-	remove_items(compiler, unit);
-	retire_content(compiler, unit);
-	update_vocal(compiler, unit, false);
+	set_vocal(compiler, unit, false);
 	if (unit->layer && --unit->layer->units_count == 0)
 		compiler->is_news = true;
-	dequeue(compiler, unit);
+	compiler_dequeue(compiler, unit);
 	if (shape_remove_file(&compiler->shape, unit_path(unit)))
 		compiler->is_news = true;
 	hash_remove(&compiler->units, unit_path(unit));
-	list_add(&compiler->removed, unit);
+	unit_list_add(&compiler->removed, unit);
 }
 
-/* --- what changed on disk ------------------------------------------------------------------ */
-
-/* Whether another folder may mean other groups. */
-static bool depends_on_folders(const struct compiler *compiler)
+bool compiler_depends_on_folders(const struct compiler *compiler)
 {
 	return !compiler->groups_are_good ||
 	       (compiler->layering && compiler->layering->groups->has_each);
 }
 
-static void on_change(struct compiler *compiler, const struct tree_change *change)
-{
-	struct slice path = {change->entry->path->text, change->entry->path->length};
-	const struct dependents_list *dependents = dependents_find(&compiler->dependents, path);
-	struct unit *unit = hash_get(&compiler->units, path);
-	bool is_source = change->entry->kind == TREE_FILE && folder_is_source(path);
+/* --- groups.yaml --------------------------------------------------------------------------- */
 
-	if (shape_change(&compiler->shape, change->kind, change->entry))
-		compiler->is_news = true;
-	/* What was meant by a name that leads nowhere may be another one now. */
-	compiler->names_changed = compiler->names_changed || change->kind != TREE_MODIFIED;
-	if (change->entry->kind == TREE_FOLDER && compiler->misses_layers)
-		compiler->is_news = true;
-	if (slice_is(path, FOLDER_GROUPS_FILE) || compiler->shape.misspelt.count ||
-		(change->entry->kind == TREE_FOLDER && change->kind != TREE_MODIFIED &&
-			depends_on_folders(compiler)))
-		compiler->groups_changed = true;
-	for (size_t i = 0; dependents && i < dependents->count; i++) {
-		dependents->units[i]->must_bind = true;
-		enqueue(compiler, dependents->units[i]);
+/* While a mount is on trial its folders may mean groups that are gone again in a moment. */
+static bool is_trial(const struct compiler *compiler)
+{
+	for (size_t i = 1; i < compiler->mounts.count; i++) {
+		if (compiler->mounts.items[i].is_open)
+			return true;
 	}
-	if (change->kind == TREE_REMOVED) {
-		if (unit && change->entry->kind == TREE_FILE)
-			remove_unit(compiler, unit);
-	} else if (is_source && !unit) {
-		add_unit(compiler, change->entry->path);
-	} else if (unit) {
-		enqueue(compiler, unit);
-	}
+	return false;
 }
 
-/* --- groups.yaml --------------------------------------------------------------------------- */
+static void forget_unit(struct compiler *compiler, struct unit *unit)
+{
+	compiler_dequeue(compiler, unit);
+	if (!mount_is_root(unit->mount)) {
+		if (is_trial(compiler))
+			return;
+		staging_forget(compiler, unit);
+	} else if (unit->was_read) {
+		compiler_retire_content(compiler, unit);
+	}
+	unit->was_read = false;
+	unit->is_stale = true;
+}
 
 /* Finds the unit's place in a new layering. What nobody uses is forgotten. */
 static void place_unit(struct compiler *compiler, struct unit *unit)
 {
+	unit->is_linked = false;
 	unit->layer = layering_layer_of(compiler->layering, unit_path(unit));
 	if (unit->layer)
 		unit->layer->units_count++;
-	if (!compiler_is_active(compiler, unit)) {
-		dequeue(compiler, unit);
-		if (unit->was_read)
-			retire_content(compiler, unit);
-		unit->was_read = false;
-		unit->is_stale = true;
-	} else if (unit->layer) {
-		layering_add_items(compiler->layering, unit);
-	}
-	update_vocal(compiler, unit, has_something_to_say(compiler, unit));
+	if (compiler_is_active(compiler, unit))
+		compiler_add_items(compiler, unit);
+	else
+		forget_unit(compiler, unit);
+	compiler_update_vocal(compiler, unit);
 	if (unit->is_stale)
-		enqueue(compiler, unit);
+		compiler_enqueue(compiler, unit);
 }
 
 static void set_layering(struct compiler *compiler, struct groups *groups)
@@ -315,7 +336,7 @@ static int read_groups_text(
 	int error = entry->kind == TREE_FOLDER ? -EISDIR : entry->error;
 
 	if (!error)
-		error = tree_read(compiler->tree, FOLDER_GROUPS_FILE,
+		error = tree_read(compiler->mounts.items[0].tree, FOLDER_GROUPS_FILE,
 			compiler->limits.source_file_bytes, text, &identity);
 	if (error)
 		diag_error(compiler->groups_diags, FOLDER_GROUPS_FILE, ((struct position){0, 0}),
@@ -374,7 +395,8 @@ static void do_without_groups(struct compiler *compiler)
 
 static void load_groups(struct compiler *compiler)
 {
-	const struct tree_entry *entry = tree_find(compiler->tree, SLICE(FOLDER_GROUPS_FILE));
+	const struct tree_entry *entry =
+		tree_find(compiler->mounts.items[0].tree, SLICE(FOLDER_GROUPS_FILE));
 
 	if (!compiler->groups_changed)
 		return;
@@ -407,8 +429,7 @@ static void read_one(void *ctx, unsigned worker, size_t item)
 		unit_reader_read(&job->readers[worker], job->units[item], &job->readings[item]);
 }
 
-/* A resource that is the same as before, place included, stays the same object. */
-static void keep_same_resources(struct unit *unit, struct unit_content *content)
+void compiler_keep_same(struct unit *unit, struct unit_content *content)
 {
 	for (uint32_t i = 0; i < content->items_count; i++) {
 		struct unit_item *item = &content->items[i];
@@ -436,23 +457,28 @@ static void apply(struct compiler *compiler, struct unit *unit, struct unit_read
 	unit->queue = 0;
 	build->files_read++;
 	build->bytes_read += reading->bytes_read;
+	if (!reading->is_unchanged) {
+		build->resources_encoded += reading->encoded;
+		build->bytes_encoded += reading->bytes_encoded;
+	}
+	if (!mount_is_root(unit->mount)) {
+		staging_take(compiler, unit, reading);
+		return;
+	}
 	if (reading->is_unchanged)
 		return;
-	build->resources_encoded += reading->encoded;
-	build->bytes_encoded += reading->bytes_encoded;
-	if (unit->layer && unit->content.items_count)
-		keep_same_resources(unit, &reading->content);
+	if (unit->is_linked && unit->content.items_count)
+		compiler_keep_same(unit, &reading->content);
 	if (unit->was_read) {
-		remove_items(compiler, unit);
-		retire_content(compiler, unit);
+		compiler_remove_items(compiler, unit);
+		compiler_retire_content(compiler, unit);
 	}
 	unit->content = reading->content;
 	unit->was_read = true;
-	compiler->resources += count_resources(&unit->content);
-	dependents_add(&compiler->dependents, unit);
-	if (unit->layer && layering_add_items(compiler->layering, unit))
-		compiler->is_news = true;
-	update_vocal(compiler, unit, has_something_to_say(compiler, unit));
+	compiler->resources += compiler_count_resources(&unit->content);
+	dependents_add(&compiler->dependents, unit, &unit->content);
+	compiler_add_items(compiler, unit);
+	compiler_update_vocal(compiler, unit);
 }
 
 static void read_units(struct compiler *compiler)
@@ -470,8 +496,8 @@ static void read_units(struct compiler *compiler)
 	for (unsigned i = 0; i < threads; i++) {
 		if (!compiler->validators[i])
 			compiler->validators[i] = validator_new(compiler->schema);
-		unit_reader_init(&job.readers[i], compiler->tree, compiler->schema,
-			&compiler->limits, compiler->validators[i]);
+		unit_reader_init(&job.readers[i], compiler->schema, &compiler->limits,
+			compiler->validators[i]);
 	}
 	workers_run(threads, queue->count, read_one, &job);
 	for (unsigned i = 0; i < threads; i++)
@@ -498,7 +524,16 @@ static void retry_unreadable(struct compiler *compiler)
 		if (!unit->content.must_retry)
 			continue;
 		unit->must_bind = true;
-		enqueue(compiler, unit);
+		compiler_enqueue(compiler, unit);
+	}
+	for (size_t i = 1; i < compiler->mounts.count; i++) {
+		const struct unit_list *drafts = &compiler->mounts.items[i].drafts;
+
+		for (size_t k = 0; k < drafts->count; k++) {
+			drafts->units[k]->must_bind = true;
+			if (drafts->units[k]->draft->content.must_retry)
+				compiler_enqueue(compiler, drafts->units[k]);
+		}
 	}
 	if (!compiler->groups_are_good)
 		compiler->groups_changed = true;
@@ -532,7 +567,7 @@ static bool is_held(const struct compiler *compiler, size_t errors)
 	if (errors || !compiler->groups_are_good || compiler->tree_errors)
 		return true;
 	return compiler->layering->groups->isolate_tree &&
-	       diag_list_level_count(compiler->diags, DIAG_ERROR);
+	       diag_list_level_count(compiler->diags, DIAG_ERROR) > staging_count_errors(compiler);
 }
 
 static void make_groups(struct compiler *compiler, struct rcstr *source, int64_t now_wall_ms)
@@ -547,12 +582,10 @@ static void make_groups(struct compiler *compiler, struct rcstr *source, int64_t
 		struct build_group *out = &compiler->groups[i];
 
 		out->name = rcstr_ref(group->name);
-		out->errors = group->errors;
+		out->errors = report_group_errors(group);
 		out->warnings = group->warnings;
-		for (size_t k = 0; k < group->layers_count; k++) {
-			out->errors += group->layers[k]->errors;
+		for (size_t k = 0; k < group->layers_count; k++)
 			out->warnings += group->layers[k]->warnings;
-		}
 		out->is_held = is_held(compiler, out->errors);
 		out->held_reason = out->is_held ? group->held_reason : NULL;
 		if (!out->is_held)
@@ -588,8 +621,7 @@ static void finish_groups(struct compiler *compiler)
 	compiler->misses_layers = false;
 	for (size_t i = 0; i < layering->layers_count; i++) {
 		struct layer *layer = layering->layers[i];
-		const struct tree_entry *entry = tree_find(compiler->tree, layer->path);
-		bool is_there = entry && entry->kind == TREE_FOLDER;
+		bool is_there = shape_has_folder(&compiler->shape, layer->path);
 
 		if (is_there != layer->is_there)
 			compiler->is_news = true;
@@ -598,37 +630,102 @@ static void finish_groups(struct compiler *compiler)
 	}
 }
 
-int compiler_run(struct compiler *compiler, const char *const *paths, size_t count,
-	int64_t now_wall_ms, struct rcstr *source, const struct build **ret_build)
+/* --- mounts -------------------------------------------------------------------------------- */
+
+/* The way to each mount is there, whatever is on disk. */
+static void add_mount_folders(struct compiler *compiler)
+{
+	for (size_t i = 1; i < compiler->mounts.count; i++) {
+		struct slice at = compiler->mounts.items[i].at;
+
+		for (; at.length; at = folder_parent(at)) {
+			struct rcstr *path = rcstr_new(at.data, at.length);
+
+			shape_add_folder(&compiler->shape, path);
+			rcstr_unref(path);
+		}
+	}
+}
+
+static void make_mounts(struct compiler *compiler)
 {
 	struct build *build = &compiler->build;
-	const struct tree_change *changes;
-	size_t changes_count;
-	bool is_over;
-	int error;
 
-	error = paths ? tree_scan_paths(compiler->tree, paths, count, &changes, &changes_count)
-		      : tree_scan(compiler->tree, &changes, &changes_count);
-	if (error)
-		return error;
+	free_mounts(compiler->build_mounts, build->mounts_count);
+	build->mounts_count = compiler->mounts.count;
+	build->mounts = compiler->build_mounts =
+		xcalloc(build->mounts_count, sizeof(*build->mounts));
+	for (size_t i = 0; i < build->mounts_count; i++) {
+		const struct mount *mount = &compiler->mounts.items[i];
+		struct build_mount *out = &compiler->build_mounts[i];
+		struct buf reason = BUF_INIT;
+
+		*out = (struct build_mount){.at = mount->at.data,
+			.error = mount->error,
+			.files = mount->files,
+			.errors = diag_list_level_count(mount->diags, DIAG_ERROR),
+			.is_accepted = mount->is_accepted};
+		if (staging_is_held(mount))
+			out->state = mount->was_good ? BUILD_MOUNT_HELD : BUILD_MOUNT_WAITING;
+		report_reason(mount, &reason);
+		if (reason.length)
+			out->reason = buf_take(&reason, NULL);
+		buf_fini(&reason);
+	}
+}
+
+/* --- a run --------------------------------------------------------------------------------- */
+
+/* Groups, what they need of the files, and what is wrong: until every mount is either accepted or
+ * kept out. */
+static void work_out(struct compiler *compiler)
+{
+	bool is_over;
+
+	do {
+		do {
+			load_groups(compiler);
+			read_units(compiler);
+		} while (staging_open(compiler));
+		finish_groups(compiler);
+		is_over = compiler->resources > compiler->limits.resources;
+		if (compiler->is_news || compiler->verbose || is_over != compiler->is_over)
+			report_make(compiler);
+		compiler->is_over = is_over;
+		compiler->is_news = false;
+	} while (staging_close(compiler));
+	staging_accept(compiler);
+}
+
+int compiler_look(struct compiler *compiler, const struct compile_look *looks, int64_t now_wall_ms,
+	struct rcstr *source, const struct build **ret_build)
+{
+	struct build *build = &compiler->build;
+	bool want_retry = false;
+
 	build->files_read = build->resources_encoded = 0;
 	build->bytes_read = build->bytes_encoded = 0;
 	compiler->names_changed = false;
-	for (size_t i = 0; i < changes_count; i++)
-		on_change(compiler, &changes[i]);
-	if (!paths || compiler->names_changed)
+	compiler->root_changed = false;
+	for (size_t i = 0; i < compiler->mounts.count; i++) {
+		struct mount *mount = &compiler->mounts.items[i];
+
+		if (!looks[i].is_wanted)
+			continue;
+		want_retry = want_retry || !looks[i].paths;
+		/* Nothing can be said about a tree without its root. */
+		if (changes_look(compiler, mount, &looks[i]) && i == 0 &&
+			(compiler->mounts.count == 1 || !mount->was_looked))
+			return mount->error;
+	}
+	if (want_retry || compiler->names_changed)
 		retry_unreadable(compiler);
-	load_groups(compiler);
-	read_units(compiler);
-	finish_groups(compiler);
-	is_over = compiler->resources > compiler->limits.resources;
-	if (compiler->is_news || compiler->verbose || is_over != compiler->is_over)
-		report_make(compiler);
-	compiler->is_over = is_over;
-	compiler->is_news = false;
+	work_out(compiler);
 	make_groups(compiler, source, now_wall_ms);
+	make_mounts(compiler);
 	forget_retired(compiler);
 
+	build->last_good_error = keeping_save(compiler);
 	build->files = compiler->units.count;
 	build->resources = compiler->resources;
 	build->groups_are_good = compiler->groups_are_good;
@@ -639,4 +736,29 @@ int compiler_run(struct compiler *compiler, const char *const *paths, size_t cou
 		malloc_trim(0);
 	*ret_build = build;
 	return 0;
+}
+
+int compiler_run(struct compiler *compiler, const char *const *paths, size_t count,
+	int64_t now_wall_ms, struct rcstr *source, const struct build **ret_build)
+{
+	size_t mounts = compiler->mounts.count;
+	struct compile_look *looks = xcalloc(mounts, sizeof(*looks));
+	const char **sorted = xcalloc(count * mounts + 1, sizeof(*sorted));
+	int error;
+
+	for (size_t i = 0; i < mounts; i++) {
+		looks[i].is_wanted = !paths;
+		looks[i].paths = paths ? sorted + i * count : NULL;
+	}
+	for (size_t i = 0; paths && i < count; i++) {
+		const struct mount *mount = mounts_of(&compiler->mounts, slice_of(paths[i]));
+		struct compile_look *look = &looks[mount - compiler->mounts.items];
+
+		look->is_wanted = true;
+		sorted[(size_t)(look - looks) * count + look->count++] = paths[i];
+	}
+	error = compiler_look(compiler, looks, now_wall_ms, source, ret_build);
+	free(sorted);
+	free(looks);
+	return error;
 }

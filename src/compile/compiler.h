@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The inside of a compiler, shared by compile.c (what happens) and report.c (what is said). */
+/* The inside of a compiler, shared by compile.c (what happens), staging.c (what mounts give) and
+ * report.c (what is said). */
 #ifndef XDSPUB_COMPILE_COMPILER_H
 #define XDSPUB_COMPILE_COMPILER_H
 
 #include "compile/compile.h"
 #include "compile/dependents.h"
 #include "compile/layering.h"
+#include "compile/mount.h"
 #include "compile/shape.h"
-
-struct unit_list {
-	struct unit **units;
-	size_t count, capacity;
-};
 
 struct compiler {
 	const struct schema *schema;
@@ -23,10 +20,11 @@ struct compiler {
 	bool verbose;
 	bool is_thorough;
 
-	struct tree *tree;
-	struct hash units;	/* by path */
-	struct unit_list queue; /* to read in this run */
-	struct unit_list vocal; /* with something to say */
+	struct mounts mounts;
+	struct last_good *last_good; /* borrowed; NULL: mounts forget with the program */
+	struct hash units;	     /* by path */
+	struct unit_list queue;	     /* to read in this run */
+	struct unit_list vocal;	     /* with something to say */
 	struct dependents dependents;
 	struct shape shape;
 
@@ -48,15 +46,46 @@ struct compiler {
 	bool is_over;	    /* more resources than the limit allows */
 	bool is_news;	    /* diagnostics may have changed */
 	size_t tree_errors; /* of the last report: hold back every group */
+	bool root_changed;  /* in this run */
 
 	struct build build;
 	struct build_group *groups;
+	struct build_mount *build_mounts; /* one for each mount */
 	struct diag_list *diags;
 };
 
 /* Writes compiler->diags, and what each layer and group is charged with. */
 void report_make(struct compiler *compiler);
+/* The first error, or NULL. */
+const struct diag *report_first_of(const struct diag_list *diags);
+/* Errors that the last report charges a group with. */
+size_t report_group_errors(const struct group *group);
 /* Whether the unit is used by a group that is built (or groups are not known yet). */
 bool compiler_is_active(const struct compiler *compiler, const struct unit *unit);
+/* Whether another folder may mean other groups. */
+bool compiler_depends_on_folders(const struct compiler *compiler);
+
+/* ---- units, for compile.c and staging.c ---- */
+
+void unit_list_add(struct unit_list *list, struct unit *unit);
+/* The unit is to be read; at once if anybody uses it. */
+void compiler_enqueue(struct compiler *compiler, struct unit *unit);
+void compiler_dequeue(struct compiler *compiler, struct unit *unit);
+/* Where its items are concerned, the unit's content goes into its layer, or out of it. */
+void compiler_add_items(struct compiler *compiler, struct unit *unit);
+void compiler_remove_items(struct compiler *compiler, struct unit *unit);
+/* Keeps the content till the run ends, since others still point into it, and leaves it empty. */
+void compiler_retire(struct compiler *compiler, struct unit_content *content);
+/* The same for a content that is in no layer, with its dependencies: of a unit of the root. */
+void compiler_retire_content(struct compiler *compiler, struct unit *unit);
+/* The unit says something now, or nothing any more. */
+void compiler_update_vocal(struct compiler *compiler, struct unit *unit);
+/* A unit without content; it is not to be read yet. */
+struct unit *compiler_add_unit(struct compiler *compiler, struct mount *mount, struct rcstr *path);
+/* Forgets the unit, which has no content. */
+void compiler_drop_unit(struct compiler *compiler, struct unit *unit);
+/* A resource that is the same as before, place included, stays the same object. */
+void compiler_keep_same(struct unit *unit, struct unit_content *content);
+size_t compiler_count_resources(const struct unit_content *content);
 
 #endif

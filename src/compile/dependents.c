@@ -32,10 +32,11 @@ void dependents_fini(struct dependents *dependents)
 	hash_fini(&dependents->by_path);
 }
 
-void dependents_add(struct dependents *dependents, struct unit *unit)
+void dependents_add(
+	struct dependents *dependents, struct unit *unit, const struct unit_content *content)
 {
-	for (uint32_t i = 0; i < unit->content.dependencies_count; i++) {
-		struct rcstr *path = unit->content.dependencies[i];
+	for (uint32_t i = 0; i < content->dependencies_count; i++) {
+		struct rcstr *path = content->dependencies[i];
 		struct dependents_list *list = hash_get(&dependents->by_path, slice_of_rcstr(path));
 
 		if (!list) {
@@ -48,10 +49,11 @@ void dependents_add(struct dependents *dependents, struct unit *unit)
 	}
 }
 
-void dependents_remove(struct dependents *dependents, struct unit *unit)
+void dependents_remove(
+	struct dependents *dependents, struct unit *unit, const struct unit_content *content)
 {
-	for (uint32_t i = 0; i < unit->content.dependencies_count; i++) {
-		struct slice path = slice_of_rcstr(unit->content.dependencies[i]);
+	for (uint32_t i = 0; i < content->dependencies_count; i++) {
+		struct slice path = slice_of_rcstr(content->dependencies[i]);
 		struct dependents_list *list = hash_get(&dependents->by_path, path);
 		size_t k = 0;
 

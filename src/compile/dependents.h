@@ -18,9 +18,11 @@ struct dependents {
 
 void dependents_init(struct dependents *dependents);
 void dependents_fini(struct dependents *dependents);
-/* For all paths of the unit's content. */
-void dependents_add(struct dependents *dependents, struct unit *unit);
-void dependents_remove(struct dependents *dependents, struct unit *unit);
+/* For all paths of one of its contents. */
+void dependents_add(
+	struct dependents *dependents, struct unit *unit, const struct unit_content *content);
+void dependents_remove(
+	struct dependents *dependents, struct unit *unit, const struct unit_content *content);
 const struct dependents_list *dependents_find(
 	const struct dependents *dependents, struct slice path); /* or NULL */
 

@@ -138,6 +138,24 @@ static void check_response(
 
 /* --- one resource ------------------------------------------------------------------------ */
 
+/* Whether this mount may define such a resource. */
+static bool check_fence(
+	struct document_reader *reader, const struct resource_spec *spec, bool is_delete)
+{
+	const struct fence *fence = reader->mount->fence;
+	struct buf name = BUF_INIT;
+
+	if (fence_allows(fence, spec->type, spec->name))
+		return true;
+	text_quote(&name, spec->name, 100);
+	FAIL(reader, spec->at, "mount-fence",
+		"this mount (%s) may not %s %s \"%s\": it is limited to %s", reader->mount->at.data,
+		is_delete ? "delete" : "define", xds_type_row(spec->type)->noun, buf_cstr(&name),
+		fence_text(fence));
+	buf_fini(&name);
+	return false;
+}
+
 static void add(struct document_reader *reader, const struct resource_spec *spec, bool is_delete)
 {
 	struct resource_spec placed = *spec;
@@ -149,6 +167,8 @@ static void add(struct document_reader *reader, const struct resource_spec *spec
 			(unsigned long long)reader->limits->resource_name_bytes);
 		return;
 	}
+	if (!check_fence(reader, spec, is_delete))
+		return;
 	array_reserve(reader->resources, reader->capacity, reader->count + 1);
 	/* A resource belongs to the file that it is for, wherever its parts come from. */
 	placed.at = diag_list_outermost(reader->diags, spec->at);

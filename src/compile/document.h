@@ -7,6 +7,7 @@
 #define XDSPUB_COMPILE_DOCUMENT_H
 
 #include "base/limits.h"
+#include "compile/mount.h"
 #include "message/bind.h"
 #include "message/yaml_read.h"
 #include "snapshot/resource.h"
@@ -27,6 +28,7 @@ struct document_reader {
 	struct slice folder;		/* its path, for messages */
 	struct slice routes;		/* virtual hosts: the folder of their route configuration */
 	struct rcstr *path;		/* of the file */
+	const struct mount *mount;	/* the file's: what it may define */
 	struct buf *scratch;
 	struct validator *validator;
 

@@ -84,6 +84,7 @@ __attribute__((format(printf, 3, 4))) static int fail(
 static int resolve(struct request *request)
 {
 	const struct include *include = request->include;
+	const char *refusal;
 	uint32_t line;
 	const char *from = diag_list_file(include->diags, include->path, request->at, &line);
 	int error = folder_resolve(
@@ -93,6 +94,9 @@ static int resolve(struct request *request)
 		return fail(request, "bad-include", ": the path leads out of the tree");
 	if (error)
 		return fail(request, "bad-include", ": this is no path of a file in the tree");
+	refusal = mount_refuses(include->mount, slice_of(request->path));
+	if (refusal)
+		return fail(request, "bad-include", ": %s", refusal);
 	if (include_is_hidden(request->path))
 		return fail(request, "bad-include",
 			": names that start with a dot and leftovers of editors are not part of "
@@ -104,52 +108,57 @@ static int resolve(struct request *request)
 	return 0;
 }
 
-static void offer_path(struct suggestion *suggestion, struct buf *text, struct slice folder,
-	struct slice name, const struct tree *tree)
+/* The best path so far; suggestion_offer only borrows what it is given. */
+struct offers {
+	const struct mount *mount;
+	struct suggestion suggestion;
+	struct buf text, best;
+};
+
+/* folder/name, when there is such a file; `name` may be empty. */
+static void offer(struct offers *offers, const struct tree_entry *folder, struct slice name)
 {
+	struct rcstr *whole = mount_whole_path(offers->mount, folder->path);
+	const char *before = offers->suggestion.best.data;
 	const struct tree_entry *entry;
 
-	buf_reset(text);
-	buf_printf(
-		text, "%.*s%s%.*s", SLICE_ARG(folder), folder.length ? "/" : "", SLICE_ARG(name));
-	entry = tree_find(tree, buf_slice(text));
-	if (entry && entry->kind == TREE_FILE)
-		suggestion_offer(suggestion, buf_cstr(text));
+	buf_reset(&offers->text);
+	buf_puts(&offers->text, whole->text);
+	if (name.length)
+		buf_printf(&offers->text, "%s%.*s", whole->length ? "/" : "", SLICE_ARG(name));
+	rcstr_unref(whole);
+	entry = mount_find(offers->mount, buf_slice(&offers->text));
+	if (!entry || entry->kind != TREE_FILE)
+		return;
+	suggestion_offer(&offers->suggestion, buf_cstr(&offers->text));
+	if (offers->suggestion.best.data == before)
+		return;
+	buf_reset(&offers->best);
+	buf_append_slice(&offers->best, offers->suggestion.best);
+	offers->suggestion.best = (struct slice){buf_cstr(&offers->best), offers->best.length};
 }
 
 /* What may be meant: a file beside it, or one of that name in a folder beside its own. */
 static const char *suggest(const struct request *request, char phrase[static 256])
 {
-	const struct tree *tree = request->include->tree;
+	const struct mount *mount = request->include->mount;
+	struct offers offers = {.mount = mount};
 	struct slice path = slice_of(request->path), folder = folder_parent(path);
-	const struct tree_entry *parent = tree_find(tree, folder), *child;
-	struct suggestion suggestion;
-	struct buf text = BUF_INIT, best = BUF_INIT;
+	const struct tree_entry *parent = mount_find(mount, folder), *child;
 
-	suggestion_init(&suggestion, path);
+	suggestion_init(&offers.suggestion, path);
 	for (size_t i = 0; parent && (child = tree_child(parent, i)); i++) {
 		if (child->kind == TREE_FILE)
-			suggestion_offer(&suggestion, child->path->text);
+			offer(&offers, child, SLICE(""));
 	}
-	parent = folder.length ? tree_find(tree, folder_parent(folder)) : NULL;
+	parent = folder.length ? mount_find(mount, folder_parent(folder)) : NULL;
 	for (size_t i = 0; parent && (child = tree_child(parent, i)); i++) {
-		struct suggestion before = suggestion;
-
-		if (child->kind != TREE_FOLDER)
-			continue;
-		offer_path(&suggestion, &text,
-			(struct slice){child->path->text, child->path->length}, folder_name(path),
-			tree);
-		if (suggestion.best.data == before.best.data)
-			continue;
-		/* Offered texts are borrowed. */
-		buf_reset(&best);
-		buf_append(&best, suggestion.best.data, suggestion.best.length);
-		suggestion.best = (struct slice){buf_cstr(&best), best.length};
+		if (child->kind == TREE_FOLDER)
+			offer(&offers, child, folder_name(path));
 	}
-	suggestion_phrase(&suggestion, phrase);
-	buf_fini(&text);
-	buf_fini(&best);
+	suggestion_phrase(&offers.suggestion, phrase);
+	buf_fini(&offers.text);
+	buf_fini(&offers.best);
 	return phrase;
 }
 
@@ -258,7 +267,7 @@ static int read_file(struct request *request, size_t index, uint64_t nodes_left)
 	struct file_identity identity;
 	struct buf bytes = BUF_INIT;
 	struct slice text;
-	int error = tree_read(include->tree, request->path, include->limits->source_file_bytes,
+	int error = mount_read(include->mount, request->path, include->limits->source_file_bytes,
 		&bytes, &identity);
 
 	if (error) {

@@ -10,14 +10,14 @@
 #define XDSPUB_COMPILE_INCLUDE_H
 
 #include "base/limits.h"
+#include "compile/mount.h"
 #include "message/yaml_read.h"
-#include "source/tree.h"
 
 struct include_file;
 
 struct include {
 	/* set by the caller */
-	const struct tree *tree;
+	const struct mount *mount; /* of the source file */
 	const struct limits *limits;
 	struct arena *arena;
 	struct diag_list *diags;

@@ -258,16 +258,30 @@ static bool read_into(struct match_reader *reader, const struct node *node, enum
 	return false;
 }
 
+static struct match *read_whole(struct match_reader *reader, const struct node *node,
+	enum match_shape shape, const struct match_shape_field *fields)
+{
+	struct match *match = arena_zalloc(reader->arena, sizeof(*match));
+
+	if (!match || !read_into(reader, node, shape, fields, 0, match) || reader->is_failed)
+		return NULL;
+	return match;
+}
+
 struct match *match_read(
 	const struct node *node, const char *path, struct arena *arena, struct diag_list *diags)
 {
 	struct match_reader reader = {.path = path, .arena = arena, .diags = diags};
-	struct match *match = arena_zalloc(arena, sizeof(*match));
 
-	if (!match || !read_into(&reader, node, MATCH_SHAPE_FIELDS, node_fields, 0, match) ||
-		reader.is_failed)
-		return NULL;
-	return match;
+	return read_whole(&reader, node, MATCH_SHAPE_FIELDS, node_fields);
+}
+
+struct match *match_read_text(
+	const struct node *node, const char *path, struct arena *arena, struct diag_list *diags)
+{
+	struct match_reader reader = {.path = path, .arena = arena, .diags = diags};
+
+	return read_whole(&reader, node, MATCH_SHAPE_TEXT, NULL);
 }
 
 const struct match_shape_field *match_fields(void)

@@ -28,5 +28,9 @@ const struct match_shape_field *match_fields(void);
 /* NULL when there are errors (they are in `diags`). */
 struct match *match_read(
 	const struct node *node, const char *path, struct arena *arena, struct diag_list *diags);
+/* The condition on a single text: a scalar, a mapping of exact, prefix, suffix, contains and
+ * ignore_case, or a list of these. NULL when there are errors. */
+struct match *match_read_text(
+	const struct node *node, const char *path, struct arena *arena, struct diag_list *diags);
 
 #endif

@@ -145,7 +145,7 @@ json_t *origin_find(const struct compiler *compiler, const struct unit_item *ite
 	struct documents documents = {0};
 	struct unit_reader reader;
 
-	unit_reader_init(&reader, compiler->tree, compiler->schema, &compiler->limits, NULL);
+	unit_reader_init(&reader, compiler->schema, &compiler->limits, NULL);
 	origin.diags = reader.diags;
 	if (unit_reader_parse(&reader, item->unit, &documents) == 0) {
 		const struct node *node = NULL;

@@ -5,7 +5,9 @@
 #include "base/text.h"
 #include "compile/compiler.h"
 #include "compile/folder.h"
+#include "compile/report_mounts.h"
 #include "compile/silencer.h"
+#include "compile/staging.h"
 
 #define WHOLE ((struct position){0, 0})
 
@@ -115,7 +117,7 @@ static void report_unused(struct report *report, const struct unit *unit)
 		unit->layer->warnings++;
 }
 
-static const struct diag *first_of(const struct diag_list *diags)
+const struct diag *report_first_of(const struct diag_list *diags)
 {
 	for (size_t i = 0; i < diag_list_count(diags); i++) {
 		if (diag_list_get(diags, i)->level == DIAG_ERROR)
@@ -136,6 +138,9 @@ static void report_units(struct report *report)
 		struct unit *unit = vocal->units[i];
 
 		unit->vocal = (uint32_t)(i + 1);
+		/* What counts of a held mount was said when it was accepted. */
+		if (staging_is_held(unit->mount))
+			continue;
 		report_unused(report, unit);
 		if (!unit->content.diags || !compiler_is_active(report->compiler, unit))
 			continue;
@@ -144,7 +149,7 @@ static void report_units(struct report *report)
 		if (!unit->layer)
 			continue;
 		if (!unit->layer->unit_error && diag_list_level_count(diags, DIAG_ERROR))
-			unit->layer->unit_error = first_of(unit->content.diags);
+			unit->layer->unit_error = report_first_of(unit->content.diags);
 		unit->layer->errors += diag_list_level_count(diags, DIAG_ERROR);
 		unit->layer->warnings += diag_list_level_count(diags, DIAG_WARNING);
 	}
@@ -160,6 +165,16 @@ static bool is_silenced(const struct report *report, const struct group *group, 
 	return silencer_covers(report->compiler, group, &diag);
 }
 
+/* --- mounts -------------------------------------------------------------------------------- */
+
+/* Paths that a held mount has its own diagnostics about. */
+static bool is_reported_here(void *ctx, struct slice path)
+{
+	const struct report *report = ctx;
+
+	return !staging_is_held(mounts_of(&report->compiler->mounts, path));
+}
+
 /* --- layers -------------------------------------------------------------------------------- */
 
 static const char *layer_name(const struct layer *layer)
@@ -171,19 +186,26 @@ static void report_conflict(
 	struct report *report, struct layer *layer, const struct unit_item *first)
 {
 	const struct xds_type_row *row = xds_type_row(first->resource->type);
+	const struct unit_item *base = first;
 	struct buf name = BUF_INIT;
 
 	text_quote(&name, first->resource->name, 100);
-	for (const struct unit_item *item = first->next_same; item; item = item->next_same) {
+	/* What a mount on trial brings is the one too many. */
+	while (base && base->unit->mount->is_open)
+		base = base->next_same;
+	if (!base)
+		base = first;
+	for (const struct unit_item *item = first; item; item = item->next_same) {
+		if (item == base)
+			continue;
 		diag_error(report->diags, item->unit->path->text, item->resource->at,
 			"duplicate-resource",
 			"%s \"%s\" is %s here and %s in %s:%u:%u, in one layer", row->noun,
 			buf_cstr(&name), item->is_delete ? "deleted" : "defined",
-			first->is_delete == item->is_delete ? "also"
-			: first->is_delete		    ? "deleted"
-							    : "defined",
-			first->unit->path->text, first->resource->at.line,
-			first->resource->at.column);
+			base->is_delete == item->is_delete ? "also"
+			: base->is_delete		   ? "deleted"
+							   : "defined",
+			base->unit->path->text, base->resource->at.line, base->resource->at.column);
 		layer->errors++;
 	}
 	buf_fini(&name);
@@ -232,6 +254,9 @@ static void report_missing_layers(struct report *report, struct group *group)
 		const struct layer *layer = group->layers[i];
 		struct position at = group->entry->layers[i].at;
 
+		/* It has its own diagnostics. */
+		if (report_is_waiting(report->compiler, layer->path))
+			continue;
 		if (!layer->is_there) {
 			charge_group(report, group, at, "missing-layer",
 				"layer \"%s\" of group \"%s\" does not exist%s", layer_name(layer),
@@ -567,7 +592,9 @@ static void find_first_errors(struct report *report)
 		struct layer *layer = NULL;
 
 		/* One in an included file is that of the layer that includes it. */
-		if (diag->level == DIAG_ERROR && !diag->via[0])
+		if (diag->level == DIAG_ERROR && !diag->via[0] &&
+			!staging_is_held(
+				mounts_of(&report->compiler->mounts, slice_of(diag->path))))
 			layer = layering_layer_of(report->layering, slice_of(diag->path));
 		if (layer && !layer->first_error && strcmp(diag->path, FOLDER_GROUPS_FILE) != 0)
 			layer->first_error = diag;
@@ -580,14 +607,22 @@ static void find_first_errors(struct report *report)
 	}
 }
 
+size_t report_group_errors(const struct group *group)
+{
+	size_t errors = group->errors;
+
+	for (size_t i = 0; i < group->layers_count; i++)
+		errors += group->layers[i]->errors;
+	return errors;
+}
+
 static void explain_held(struct report *report, struct group *group)
 {
 	const struct diag *first = NULL;
-	size_t errors = group->errors;
+	size_t errors = report_group_errors(group);
 	struct buf text = BUF_INIT;
 
 	for (size_t i = 0; i < group->layers_count; i++) {
-		errors += group->layers[i]->errors;
 		if (!first)
 			first = group->layers[i]->first_error;
 	}
@@ -596,9 +631,9 @@ static void explain_held(struct report *report, struct group *group)
 		errors = diag_list_level_count(report->diags, DIAG_ERROR);
 		first = report->compiler->groups_are_good
 				? NULL
-				: first_of(report->compiler->groups_diags);
+				: report_first_of(report->compiler->groups_diags);
 		if (!first)
-			first = first_of(report->diags);
+			first = report_first_of(report->diags);
 	}
 	if (errors) {
 		buf_printf(&text, errors == 1 ? "1 error: " : "%zu errors, first: ", errors);
@@ -621,7 +656,9 @@ void report_make(struct compiler *compiler)
 	silencer_begin(compiler);
 	diag_list_append(report.diags, compiler->groups_diags);
 	report_units(&report);
-	shape_report(&compiler->shape, report.layering, report.diags, charge_path, &report);
+	shape_report(&compiler->shape, report.layering, report.diags,
+		&(struct shape_listener){is_reported_here, charge_path, &report});
+	report_mounts(compiler);
 	report_limits(&report);
 	if (report.layering) {
 		if (report_nested_folders(&report))

@@ -170,11 +170,9 @@ bool shape_change(struct shape *shape, enum tree_change_kind kind, const struct 
 		note_part(shape, kind, entry->path);
 	if (entry->kind == TREE_FOLDER && path.length) {
 		if (kind == TREE_REMOVED) {
-			remove_path(&shape->folders, path);
 			is_news |= shape->near.count > 0;
 			forget_folder(&shape->near, path);
 		} else if (kind == TREE_ADDED) {
-			add_path(&shape->folders, entry->path);
 			note_near(shape, entry->path);
 		}
 	} else if (entry->kind == TREE_FILE && kind != TREE_MODIFIED &&
@@ -186,6 +184,21 @@ bool shape_change(struct shape *shape, enum tree_change_kind kind, const struct 
 		is_news = true;
 	}
 	return is_news;
+}
+
+void shape_add_folder(struct shape *shape, struct rcstr *path)
+{
+	add_path(&shape->folders, path);
+}
+
+void shape_remove_folder(struct shape *shape, struct slice path)
+{
+	remove_path(&shape->folders, path);
+}
+
+bool shape_has_folder(const struct shape *shape, struct slice path)
+{
+	return path.length == 0 || hash_get(&shape->folders, path);
 }
 
 /* The nearest folder above that is nearly a type folder. */
@@ -320,7 +333,7 @@ static void report_problem(
 }
 
 void shape_report(const struct shape *shape, const struct layering *layering,
-	struct diag_list *diags, shape_concern_cb concern, void *ctx)
+	struct diag_list *diags, const struct shape_listener *listener)
 {
 	struct hash_entry *slot;
 	size_t cursor = 0;
@@ -329,23 +342,24 @@ void shape_report(const struct shape *shape, const struct layering *layering,
 		const struct shape_problem *problem = slot->value;
 		enum diag_level level = weigh(layering, problem);
 
-		if (level == DIAG_NOTE)
+		if (level == DIAG_NOTE || !listener->is_wanted(listener->ctx, slot->key))
 			continue;
 		report_problem(problem, level, diags);
 		if (level == DIAG_ERROR)
-			concern(ctx, slot->key, true);
+			listener->concern(listener->ctx, slot->key, true);
 	}
 	cursor = 0;
 	while ((slot = hash_next(&shape->near, &cursor))) {
 		const struct shape_folder *near = slot->value;
 
-		if (near->files == 0 || is_layer(layering, near->path))
+		if (near->files == 0 || is_layer(layering, near->path) ||
+			!listener->is_wanted(listener->ctx, slot->key))
 			continue;
 		diag_error(diags, near->path->text, ((struct position){0, 0}), "folder-name",
 			"no type folder has this name, did you mean \"%s\"? Files in here are not "
 			"used",
 			near->row->folder);
-		concern(ctx, slot->key, false);
+		listener->concern(listener->ctx, slot->key, false);
 	}
 }
 

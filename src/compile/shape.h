@@ -37,16 +37,26 @@ void shape_init(struct shape *shape);
 void shape_fini(struct shape *shape);
 /* An entry of the tree appeared, changed or went. True when there is something new to say. */
 bool shape_change(struct shape *shape, enum tree_change_kind kind, const struct tree_entry *entry);
+/* Which folders there are, as far as groups and layers are concerned: apart from what is on disk,
+ * since a mount that is held has those that it had. */
+void shape_add_folder(struct shape *shape, struct rcstr *path);
+void shape_remove_folder(struct shape *shape, struct slice path);
+bool shape_has_folder(const struct shape *shape, struct slice path);
 /* A source file appeared (or went). */
 bool shape_add_file(struct shape *shape, struct slice path);
 bool shape_remove_file(struct shape *shape, struct slice path);
 /* Whether the file is below a folder that is nearly a type folder (and so has its diagnostic). */
 bool shape_is_near(const struct shape *shape, const struct layering *layering, struct slice path);
 
-/* Adds the diagnostics. `concern` is told each path that holds back its layer (or layers). */
-typedef void (*shape_concern_cb)(void *ctx, struct slice path, bool is_folder);
+/* Adds the diagnostics about paths that `is_wanted`. `concern` is told each path that holds back
+ * its layer (or layers). */
+struct shape_listener {
+	bool (*is_wanted)(void *ctx, struct slice path);
+	void (*concern)(void *ctx, struct slice path, bool is_folder);
+	void *ctx;
+};
 void shape_report(const struct shape *shape, const struct layering *layering,
-	struct diag_list *diags, shape_concern_cb concern, void *ctx);
+	struct diag_list *diags, const struct shape_listener *listener);
 /* The folder whose path is nearest to a misspelt one: a phrase for messages or "". */
 const char *shape_suggest_folder(
 	const struct shape *shape, struct slice path, char out[static 256]);

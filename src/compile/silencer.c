@@ -80,12 +80,18 @@ static bool keep_in_unit(void *ctx, const struct diag *diag)
 const struct diag_list *silencer_unit(
 	struct compiler *compiler, const struct unit *unit, struct diag_list *scratch)
 {
+	return silencer_content(compiler, unit, &unit->content, scratch);
+}
+
+const struct diag_list *silencer_content(struct compiler *compiler, const struct unit *unit,
+	const struct unit_content *content, struct diag_list *scratch)
+{
 	struct unit_filter filter = {compiler, unit};
 
 	if (!has_ignores(groups_of(compiler)))
-		return unit->content.diags;
+		return content->diags;
 	diag_list_clear(scratch);
-	diag_list_append(scratch, unit->content.diags);
+	diag_list_append(scratch, content->diags);
 	diag_list_filter(scratch, keep_in_unit, &filter);
 	return scratch;
 }

@@ -14,6 +14,9 @@ void silencer_begin(struct compiler *compiler);
  * list, or `scratch`. */
 const struct diag_list *silencer_unit(
 	struct compiler *compiler, const struct unit *unit, struct diag_list *scratch);
+/* The same for what it might say instead. */
+const struct diag_list *silencer_content(struct compiler *compiler, const struct unit *unit,
+	const struct unit_content *content, struct diag_list *scratch);
 /* Whether a problem that was found when files were put together is silenced. `group` NULL: it is
  * not about one group. Ask before a group is charged with it. */
 bool silencer_covers(struct compiler *compiler, const struct group *group, const struct diag *diag);

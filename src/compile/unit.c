@@ -16,10 +16,12 @@
 
 #define ARENA_BYTES_MAX ((size_t)4 << 30) /* for one file, parsed */
 
-struct unit *unit_new(struct rcstr *path)
+struct unit *unit_new(struct mount *mount, struct rcstr *path)
 {
 	struct unit *unit = xcalloc(1, sizeof(*unit));
 
+	unit->mount = mount;
+	unit->is_counted = mount_is_root(mount);
 	unit->path = rcstr_ref(path);
 	return unit;
 }
@@ -42,15 +44,17 @@ void unit_free(struct unit *unit)
 	if (!unit)
 		return;
 	unit_content_fini(&unit->content);
+	if (unit->draft)
+		unit_content_fini(&unit->draft->content);
+	free(unit->draft);
 	rcstr_unref(unit->path);
 	free(unit);
 }
 
-void unit_reader_init(struct unit_reader *reader, const struct tree *tree,
-	const struct schema *schema, const struct limits *limits, struct validator *validator)
+void unit_reader_init(struct unit_reader *reader, const struct schema *schema,
+	const struct limits *limits, struct validator *validator)
 {
-	*reader = (struct unit_reader){
-		.tree = tree, .schema = schema, .limits = limits, .validator = validator};
+	*reader = (struct unit_reader){.schema = schema, .limits = limits, .validator = validator};
 	reader->arena = arena_new(ARENA_BYTES_MAX);
 	reader->diags = diag_list_new(0);
 }
@@ -92,11 +96,17 @@ static int read_file(void *ctx, struct slice name, struct position at, struct ar
 	struct buf text = BUF_INIT, shown = BUF_INIT;
 	char path[PATH_MAX];
 	uint32_t line;
+	const struct mount *mount = reader->unit->mount;
 	const char *from = diag_list_file(diags, reader->unit->path->text, at, &line);
 	int error = folder_resolve(folder_parent(slice_of(from)), name, path, sizeof(path));
+	const char *refusal = error ? NULL : mount_refuses(mount, slice_of(path));
 
 	text_quote(&shown, name, 200);
-	if (error) {
+	if (refusal) {
+		error = -EXDEV;
+		diag_error(diags, reader->unit->path->text, at, "bad-file", "!file %s: %s",
+			buf_cstr(&shown), refusal);
+	} else if (error) {
 		diag_error(diags, reader->unit->path->text, at, "bad-file",
 			error == -EXDEV ? "!file %s: the path leads out of the tree"
 					: "!file %s: this is no path of a file in the tree",
@@ -109,8 +119,8 @@ static int read_file(void *ctx, struct slice name, struct position at, struct ar
 			buf_cstr(&shown));
 	} else {
 		add_dependency(reader, path);
-		error = tree_read(
-			reader->tree, path, reader->limits->source_file_bytes, &text, &identity);
+		error = mount_read(
+			mount, path, reader->limits->source_file_bytes, &text, &identity);
 		reader->must_retry = reader->must_retry || error;
 		if (error == -EFBIG)
 			diag_error(diags, reader->unit->path->text, at, "file-too-large",
@@ -171,7 +181,7 @@ static void take_part(void *ctx, const char *path, struct slice text)
 static int read_documents(
 	struct unit_reader *reader, struct slice text, struct documents *ret_documents)
 {
-	struct include include = {.tree = reader->tree,
+	struct include include = {.mount = reader->unit->mount,
 		.limits = reader->limits,
 		.arena = reader->arena,
 		.diags = reader->diags,
@@ -215,6 +225,7 @@ static void bind_text(struct unit_reader *reader, struct unit_reading *reading)
 		.diags = reader->diags,
 		.path = unit->path,
 		.scratch = &reader->body,
+		.mount = unit->mount,
 		.validator = reader->validator};
 	struct documents documents = {0};
 	int error;
@@ -285,7 +296,7 @@ static void collect(struct unit_reader *reader, struct unit_content *content)
 /* Begins with another file. */
 static int read_text(struct unit_reader *reader, struct unit *unit)
 {
-	const struct tree_entry *entry = tree_find(reader->tree, unit_path(unit));
+	const struct tree_entry *entry = mount_find(unit->mount, unit_path(unit));
 	struct file_identity identity;
 
 	arena_reset(reader->arena);
@@ -297,7 +308,7 @@ static int read_text(struct unit_reader *reader, struct unit *unit)
 	reader->unit = unit;
 	if (!entry || entry->error)
 		return entry ? entry->error : -ENOENT;
-	return tree_read(reader->tree, unit->path->text, reader->limits->source_file_bytes,
+	return mount_read(unit->mount, unit->path->text, reader->limits->source_file_bytes,
 		&reader->text, &identity);
 }
 

@@ -8,8 +8,8 @@
 #define XDSPUB_COMPILE_UNIT_H
 
 #include "compile/document.h"
+#include "compile/mount.h"
 #include "compile/silence.h"
-#include "source/tree.h"
 
 struct layer;
 struct unit;
@@ -40,19 +40,34 @@ struct unit_content {
 	bool must_retry;
 };
 
+/* What a file of a mount says that does not count yet, because the mount as a whole has to be good
+ * for that. While the mount is open, it is the other way round: the unit's content is what is on
+ * trial, and this is what it goes back to. */
+struct unit_draft {
+	struct unit_content content;
+	bool was_read;
+	bool is_gone;	  /* the file is not there any more */
+	bool was_counted; /* what it goes back to: the file was part of what counts */
+	uint32_t slot;	  /* 1 + index in the mount's drafts */
+};
+
 struct unit {
 	struct rcstr *path;
+	struct mount *mount;
 	struct layer *layer; /* NULL: no group names a folder above it */
 	struct unit_content content;
+	struct unit_draft *draft; /* NULL: the content is what the file says */
+	bool is_counted;	  /* part of what counts; always true in the root */
+	uint64_t kept_bytes;	  /* in the journal of last good content, about */
 	uint32_t vocal; /* 1 + index in the compiler's list of units with something to say */
 	uint32_t queue; /* 1 + index in the list of units to read */
 	bool was_read;	/* content says something */
 	bool is_stale;	/* the file is to be read */
+	bool is_linked; /* its items are in its layer */
 	bool must_bind; /* a file it needs has changed: the same bytes don't say the same */
 };
 
 struct unit_reader {
-	const struct tree *tree;
 	const struct schema *schema;
 	const struct limits *limits;
 	struct validator *validator; /* borrowed */
@@ -74,8 +89,8 @@ struct unit_reading {
 	size_t encoded;
 };
 
-void unit_reader_init(struct unit_reader *reader, const struct tree *tree,
-	const struct schema *schema, const struct limits *limits, struct validator *validator);
+void unit_reader_init(struct unit_reader *reader, const struct schema *schema,
+	const struct limits *limits, struct validator *validator);
 void unit_reader_fini(struct unit_reader *reader);
 /* Never fails: what goes wrong is in the reading's diagnostics. */
 void unit_reader_read(
@@ -86,7 +101,7 @@ void unit_reader_read(
 int unit_reader_parse(
 	struct unit_reader *reader, struct unit *unit, struct documents *ret_documents);
 
-struct unit *unit_new(struct rcstr *path); /* takes a reference */
+struct unit *unit_new(struct mount *mount, struct rcstr *path); /* takes a reference */
 void unit_free(struct unit *unit);
 void unit_content_fini(struct unit_content *content);
 

@@ -184,6 +184,20 @@ static bool text_matches(const struct match *match, struct slice value)
 	return false;
 }
 
+bool match_allows_text(const struct match *match, struct slice text)
+{
+	bool is_all = match->kind == MATCH_ALL;
+
+	if (!is_all && match->kind != MATCH_ANY)
+		return text_matches(match, text);
+	/* Readers bound the depth. */
+	for (size_t i = 0; i < match->children_count; i++) {
+		if (match_allows_text(&match->children[i], text) != is_all)
+			return !is_all;
+	}
+	return is_all;
+}
+
 /* The other spelling of a protobuf field name: sub_zone for subZone and the other way round.
  * False when there is none or it is too long to be a field of Node. */
 static bool other_spelling(struct slice name, char out[static 64])

@@ -36,6 +36,9 @@ struct match {
 	size_t children_count;
 };
 
+/* A condition of ALL, ANY and EXACT...CONTAINS alone, on one text. */
+bool match_allows_text(const struct match *match, struct slice text);
+
 struct selector;
 struct selector_builder;
 

@@ -381,6 +381,12 @@ const struct tree_entry *tree_child(const struct tree_entry *folder, size_t inde
 	return index < node->children_count ? &node->children[index]->entry : NULL;
 }
 
+bool tree_is_root(const struct tree *tree, const struct file_identity *identity)
+{
+	return tree->root_fd >= 0 && identity->device == tree->root_device &&
+	       identity->inode == tree->root_inode;
+}
+
 size_t tree_count(const struct tree *tree)
 {
 	return tree->entries.by_path.count;

@@ -70,6 +70,8 @@ int tree_scan_paths(struct tree *tree, const char *const *paths, size_t count,
 const struct tree_entry *tree_find(const struct tree *tree, struct slice path);
 /* What is directly in a folder, in no particular order; NULL beyond the last one. */
 const struct tree_entry *tree_child(const struct tree_entry *folder, size_t index);
+/* Whether this is the identity of the root folder of the last scan. */
+bool tree_is_root(const struct tree *tree, const struct file_identity *identity);
 size_t tree_count(const struct tree *tree);
 /* Reads a file of the tree beneath the root of the last scan. -EFBIG over the limit, -EISDIR or
  * -EINVAL for what is no file, -EAGAIN when it kept changing meanwhile. The identity is that of
