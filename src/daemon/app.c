@@ -209,6 +209,7 @@ static int listen_rest(struct app *app, const struct texts *addresses)
 	const struct rest_options options = {
 		.store = app->store,
 		.limits = app->options.limits,
+		.route_delay_ms = app->options.route_delay_ms,
 		.encode = encode_rest,
 		.encode_ctx = app->rest_encoder,
 		.log = &app->log,

@@ -43,6 +43,7 @@ static int start(const struct grpc_part_setup *setup, struct grpc_part **ret_par
 	atomic_init(&part->is_ready, false);
 	server.settings.pace_ms = options->grpc_pace_ms;
 	server.settings.drain_ms = options->grpc_drain_ms;
+	server.settings.route_delay_ms = options->route_delay_ms;
 	server.settings.names = options->limits.request_names;
 	server.settings.name_bytes = options->limits.resource_name_bytes;
 	error = grpc_server_start(&server, &part->server);

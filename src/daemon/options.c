@@ -91,6 +91,10 @@ static const struct option_row rows[] = {
 		OPTION_RELOAD_NOW, OPTIONS_SERVE, "whether to ask the kernel about changes"},
 	{"grace", "grace", "TIME", OPTION_DURATION, false, AT(grace_ms), "30s", NULL, 0, 24 * HOUR,
 		OPTION_RELOAD_NOW, OPTIONS_SERVE, "what is removed stays in a bridge for so long"},
+	{"route_delay", "route-delay", "TIME", OPTION_DURATION, false, AT(route_delay_ms), "1s",
+		NULL, 0, HOUR, OPTION_RELOAD_RESTART, OPTIONS_SERVE,
+		"listeners and routes follow new clusters so much later, over\n"
+		"REST and gRPC streams of one type, which know no order"},
 	{"log.level", "log-level", "LEVEL", OPTION_CHOICE, false, AT(log_level), "info",
 		"error warning info debug", 0, 0, OPTION_RELOAD_NOW, OPTIONS_SERVE,
 		"error, warning, info or debug"},

@@ -27,7 +27,7 @@ struct options {
 	int64_t file_mode, secret_mode, folder_mode;
 	char *file_owner, *file_group;
 	struct texts rest, grpc, admin;
-	int64_t quiet_ms, limit_ms, rescan_ms, grace_ms;
+	int64_t quiet_ms, limit_ms, rescan_ms, grace_ms, route_delay_ms;
 	int64_t grpc_threads, grpc_pace_ms, grpc_drain_ms;
 	int64_t grpc_keepalive_ms, grpc_keepalive_timeout_ms;
 	char *watch;

@@ -96,6 +96,15 @@ static struct longpoll_decision wait_or(
 	return (struct longpoll_decision){.action = at_end};
 }
 
+static struct longpoll_decision wait_for_news(const struct longpoll_question *question,
+	const struct longpoll_state *state, int64_t now_ms)
+{
+	int64_t end_ms = question->arrived_ms + question->hold_ms;
+
+	return wait_or(LONGPOLL_NOT_MODIFIED,
+		end_ms < state->news_after_ms ? end_ms : state->news_after_ms, now_ms);
+}
+
 struct longpoll_decision longpoll_decide(const struct longpoll_question *question,
 	const struct longpoll_state *state, int64_t now_ms)
 {
@@ -111,6 +120,8 @@ struct longpoll_decision longpoll_decide(const struct longpoll_question *questio
 		if (unwanted || (state->is_missing && !state->missing_is_empty))
 			return wait_or(
 				LONGPOLL_NOT_MODIFIED, question->arrived_ms + hold_ms, now_ms);
+		if (now_ms < state->news_after_ms)
+			return wait_for_news(question, state, now_ms);
 		return (struct longpoll_decision){.action = LONGPOLL_REPLY};
 	}
 	/* Never 304 to a client that has nothing: it would sit out its init timer (S.38). */

@@ -51,6 +51,7 @@ struct longpoll_question {
 	int64_t hold_ms;
 };
 struct longpoll_state {
+	int64_t news_after_ms; /* until then who has something waits (route_delay.h); 0: nobody */
 	bool has_snapshot;     /* its group serves something */
 	bool is_missing;       /* none of the names exists; never for a wildcard */
 	bool missing_is_empty; /* see struct xds_type_row */

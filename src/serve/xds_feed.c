@@ -83,6 +83,7 @@ void xds_feed_set(struct xds_feed *feed, struct snapshot *snapshot)
 		changed |= 1u << type;
 		feed->generations[type] = ++feed->hub->generation;
 	}
+	feed->has_new_clusters |= route_delay_is_due(former, snapshot);
 	feed->snapshot = snapshot ? snapshot_ref(snapshot) : NULL;
 	if (changed) {
 		xds_hub_forget_recent(feed->hub);

@@ -7,6 +7,7 @@
 #ifndef XDSPUB_SERVE_XDS_FEED_H
 #define XDSPUB_SERVE_XDS_FEED_H
 
+#include "serve/route_delay.h"
 #include "serve/xds_hosts.h"
 #include "serve/xds_hub.h"
 
@@ -18,6 +19,8 @@ struct xds_feed {
 	struct rcstr *group;
 	struct snapshot *snapshot;
 	size_t streams;
+	struct route_delay delay;
+	bool has_new_clusters;		      /* the delay has not begun yet */
 	uint64_t generations[XDS_TYPE_COUNT]; /* of the set; another one for another version */
 	/* The rest is NULL until asked for, and valid as long as the set is. */
 	struct resource **sorted[XDS_TYPE_COUNT];

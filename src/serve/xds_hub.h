@@ -8,17 +8,21 @@
 #ifndef XDSPUB_SERVE_XDS_HUB_H
 #define XDSPUB_SERVE_XDS_HUB_H
 
-#include "snapshot/snapshot.h"
+#include "serve/route_delay.h"
 
 struct xds_settings {
-	int64_t pace_ms;  /* longest wait of a push for the ACK of an earlier one (S.110) */
-	int64_t drain_ms; /* longest wait of a removal for the ACK of its users (S.111) */
-	uint64_t names;	  /* per type of a stream */
+	int64_t pace_ms;	/* longest wait of a push for the ACK of an earlier one (S.110) */
+	int64_t drain_ms;	/* longest wait of a removal for the ACK of its users (S.111) */
+	int64_t route_delay_ms; /* streams of a single type: routes after new clusters */
+	uint64_t names;		/* per type of a stream */
 	uint64_t name_bytes;
 };
 #define XDS_SETTINGS_DEFAULT                                                                       \
-	((struct xds_settings){                                                                    \
-		.pace_ms = 5000, .drain_ms = 30000, .names = 100000, .name_bytes = 1024})
+	((struct xds_settings){.pace_ms = 5000,                                                    \
+		.drain_ms = 30000,                                                                 \
+		.route_delay_ms = ROUTE_DELAY_DEFAULT_MS,                                          \
+		.names = 100000,                                                                   \
+		.name_bytes = 1024})
 
 struct xds_hub;
 struct xds_hub *xds_hub_new(const struct xds_settings *settings);

@@ -76,6 +76,10 @@ static int64_t push_after(const struct xds_stream *stream, const struct xds_lane
 	int64_t pace_ms = stream->feed->hub->settings.pace_ms;
 	int64_t until = lane->is_outstanding ? lane->sent_ms + pace_ms : -1;
 	bool uses_clusters = xds_type_row(XDS_CDS)->used_by & 1u << lane->type;
+	int64_t after_clusters = route_delay_until(&stream->feed->delay, (enum xds_type)lane->type);
+
+	if (stream->row && after_clusters > until)
+		until = after_clusters;
 
 	for (const struct xds_lane *former = stream->lanes; former < lane; former++) {
 		if (uses_clusters && former->awaited_ms >= 0 &&
@@ -237,15 +241,20 @@ bool xds_pace_next(
 	struct xds_stream *stream, int64_t now_ms, struct xds_lane **ret_lane, bool *ret_is_push)
 {
 	size_t replies = 0; /* lanes up to the last that has one */
+	struct xds_feed *feed = stream->feed;
 	bool is_held = false;
 
+	if (feed->has_new_clusters) {
+		route_delay_begin(&feed->delay, now_ms, feed->hub->settings.route_delay_ms);
+		feed->has_new_clusters = false;
+	}
 	stream->deadline_ms = -1;
-	if (!stream->feed->snapshot)
+	if (!feed->snapshot)
 		return false;
 	for (size_t i = 0; i < stream->lanes_count; i++) {
 		struct xds_lane *lane = &stream->lanes[i];
 
-		xds_look(stream->feed, lane->table);
+		xds_look(feed, lane->table);
 		if (!has_gone(lane))
 			lane->gone_ms = -1;
 		else if (lane->gone_ms < 0)

@@ -118,6 +118,7 @@ static void rejections(void **state)
 enum have {
 	NOTHING, /* no snapshot */
 	PRESENT, /* current version V2 */
+	DELAYED, /* the same, but news wait for another 300 ms after the arrival */
 	GONE,	 /* no such name, a type that answers with nothing (EDS, RDS) */
 	GONE_404 /* no such name, the other types */
 };
@@ -158,6 +159,12 @@ static const struct row rows[] = {
 		0},
 	{"S.48 no version", "", V2, PRESENT, 27000, 0, LONGPOLL_PARK, 1000},
 	{"S.48 never 304", "", V2, PRESENT, 27000, 1000, LONGPOLL_REPLY, 0},
+	{"routes after clusters", V1, "", DELAYED, 800, 0, LONGPOLL_PARK, 300},
+	{"routes after clusters", V1, "", DELAYED, 200, 0, LONGPOLL_PARK, 200},
+	{"routes after clusters", V1, "", DELAYED, 200, 200, LONGPOLL_NOT_MODIFIED, 0},
+	{"routes after clusters", V1, "", DELAYED, 800, 300, LONGPOLL_REPLY, 0},
+	{"who has none is not kept waiting", "", "", DELAYED, 800, 0, LONGPOLL_REPLY, 0},
+	{"no news", V2, "", DELAYED, 800, 0, LONGPOLL_PARK, 800},
 	{"no time at all", V2, "", PRESENT, 0, 0, LONGPOLL_NOT_MODIFIED, 0},
 };
 
@@ -172,7 +179,9 @@ static void decisions(void **state)
 			.rejected = held(row->rejected),
 			.arrived_ms = arrived_ms,
 			.hold_ms = row->hold_ms};
-		struct longpoll_state have = {.has_snapshot = row->have != NOTHING,
+		struct longpoll_state have = {
+			.news_after_ms = row->have == DELAYED ? arrived_ms + 300 : 0,
+			.has_snapshot = row->have != NOTHING,
 			.is_missing = row->have == GONE || row->have == GONE_404,
 			.missing_is_empty = row->have == GONE,
 			.current = held(V2)};

@@ -186,6 +186,18 @@ static void test_single_types_are_not_ordered(void **state)
 		"snapshot CDS:b=1", "<< CDS b -a", ".");
 }
 
+static void test_routes_of_a_single_type_follow_new_clusters_later(void **state)
+{
+	SCRIPT(RDS_DELTA, "at 100", "snapshot CDS:a=1 RDS:r=1", "> RDS +r", "< RDS r", "> RDS ack",
+		"snapshot CDS:a=1,b=1 RDS:r=2", ".", "deadline 1100", "at 1099", ".", "at 1100",
+		"<< RDS r", "> RDS ack", ".",
+		/* a changed cluster is there already, and replies never wait */
+		"snapshot CDS:a=2,b=1 RDS:r=3", "<< RDS r", "> RDS ack", ".",
+		"snapshot CDS:a=2,b=1,c=1 RDS:r=4,q=1", ".", "> RDS +q", "< RDS q r", ".");
+	SCRIPT(EDS_DELTA, "snapshot CDS:a=1 EDS:a=1", "> EDS +a", "< EDS a", "> EDS ack",
+		"snapshot CDS:a=1,b=1 EDS:a=2", "<< EDS a", ".");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +217,7 @@ int main(void)
 		cmocka_unit_test(test_ttls_go_on_while_something_waits),
 		cmocka_unit_test(test_a_stream_moves_to_another_group),
 		cmocka_unit_test(test_single_types_are_not_ordered),
+		cmocka_unit_test(test_routes_of_a_single_type_follow_new_clusters_later),
 	};
 
 	return cmocka_run_group_tests_name("xds_pace", tests, NULL, NULL);

@@ -139,7 +139,7 @@ static void on_woken(void *ctx)
 	 * no node to match again, so they are asked to come back with it. */
 	if (rest_node_table_set_selector(&server->nodes, store_selector(server->options.store)))
 		release_all(server, GROUPS_CHANGED);
-	rest_hub_refresh(server->hub);
+	rest_hub_refresh(server->hub, clock_monotonic_ms());
 	rest_hub_expire(server->hub, clock_monotonic_ms());
 }
 

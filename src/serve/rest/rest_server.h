@@ -20,6 +20,7 @@ typedef int (*rest_encode_cb)(void *ctx, enum xds_type type, const struct versio
 struct rest_options {
 	struct store *store; /* borrowed; outlives the server */
 	struct limits limits;
+	int64_t route_delay_ms; /* see serve/route_delay.h; 0: none */
 	rest_encode_cb encode;
 	void *encode_ctx;
 	const struct log *log;

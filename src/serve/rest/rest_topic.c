@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "serve/route_delay.h"
 
 #define REPLY_KEPT_MS	5000
 #define REPLIES_BYTES	(64u << 20)
@@ -15,7 +16,8 @@ struct rest_feed {
 	unsigned references; /* topics */
 	struct rcstr *group;
 	struct snapshot *snapshot; /* what the group serves; NULL: nothing yet */
-	struct hash topics;	   /* by subscription_key() */
+	struct route_delay delay;
+	struct hash topics;				/* by subscription_key() */
 	LIST_HEAD(, rest_topic) others[XDS_TYPE_COUNT]; /* topics that are not one name */
 };
 
@@ -220,7 +222,7 @@ static void refresh_all(struct rest_hub *hub, struct rest_feed *feed)
 	free(topics);
 }
 
-static void refresh_feed(struct rest_hub *hub, struct rest_feed *feed)
+static void refresh_feed(struct rest_hub *hub, struct rest_feed *feed, int64_t now_ms)
 {
 	struct snapshot *old = feed->snapshot;
 	struct snapshot *now = store_acquire(
@@ -231,6 +233,8 @@ static void refresh_feed(struct rest_hub *hub, struct rest_feed *feed)
 		return;
 	}
 	feed->snapshot = now;
+	if (route_delay_is_due(old, now))
+		route_delay_begin(&feed->delay, now_ms, hub->options->route_delay_ms);
 	feed->references++; /* the last topic may go meanwhile */
 	for (int type = 0; old && now && type < XDS_TYPE_COUNT; type++)
 		refresh_type(hub, feed, old, type);
@@ -251,7 +255,7 @@ static void free_feed_if_unused(struct rest_hub *hub, struct rest_feed *feed)
 	free(feed);
 }
 
-void rest_hub_refresh(struct rest_hub *hub)
+void rest_hub_refresh(struct rest_hub *hub, int64_t now_ms)
 {
 	size_t count = 0, cursor = 0;
 	struct rest_feed **feeds = xcalloc(hub->feeds.count + 1, sizeof(struct rest_feed *));
@@ -263,7 +267,7 @@ void rest_hub_refresh(struct rest_hub *hub)
 		feeds[count++]->references++;
 	}
 	for (size_t i = 0; i < count; i++) {
-		refresh_feed(hub, feeds[i]);
+		refresh_feed(hub, feeds[i], now_ms);
 		feeds[i]->references--;
 		free_feed_if_unused(hub, feeds[i]);
 	}
@@ -353,6 +357,7 @@ const struct rcstr *rest_topic_group(const struct rest_topic *topic)
 struct longpoll_state rest_topic_state(const struct rest_topic *topic)
 {
 	return (struct longpoll_state){
+		.news_after_ms = route_delay_until(&topic->feed->delay, topic->subscription.type),
 		.has_snapshot = topic->feed->snapshot != NULL,
 		.is_missing = !topic->subscription.is_wildcard && topic->found == 0,
 		.missing_is_empty = xds_type_row(topic->subscription.type)->missing_is_empty,

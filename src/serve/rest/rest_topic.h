@@ -45,7 +45,7 @@ struct rest_hub *rest_hub_new(
 	const struct rest_options *options, rest_topic_changed_cb changed, void *ctx);
 void rest_hub_free(struct rest_hub *hub); /* all topics must be gone */
 /* Looks at the store again; calls back for what changed. */
-void rest_hub_refresh(struct rest_hub *hub);
+void rest_hub_refresh(struct rest_hub *hub, int64_t now_ms);
 /* Forgets bodies that nobody asked for in the last seconds, and beyond a total of bytes. */
 void rest_hub_expire(struct rest_hub *hub, int64_t now_ms);
 
