@@ -27,7 +27,12 @@ struct command {
 	int (*run)(const struct args *args); /* returns the exit status */
 };
 
-extern const struct command command_build, command_check, command_convert, command_serve,
-	command_status, command_why;
+extern const struct command command_build;
+extern const struct command command_check;
+extern const struct command command_convert;
+extern const struct command command_explain;
+extern const struct command command_serve;
+extern const struct command command_status;
+extern const struct command command_why;
 
 #endif

@@ -14,6 +14,7 @@ static const struct command *const commands[] = {
 	&command_check,
 	&command_build,
 	&command_convert,
+	&command_explain,
 	&command_serve,
 	&command_status,
 	&command_why,

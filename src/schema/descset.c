@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "schema/raw.h"
 
 /* Field numbers of descriptor.proto that the raw walk needs. */
 enum {
@@ -14,13 +15,6 @@ enum {
 	FILE_MESSAGE_TYPE = 4,
 	FILE_SOURCE_CODE_INFO = 9,
 	MESSAGE_NESTED_TYPE = 3,
-};
-
-enum {
-	WIRE_VARINT = 0,
-	WIRE_64BIT = 1,
-	WIRE_BYTES = 2,
-	WIRE_32BIT = 5,
 };
 
 #define ARENA_FACTOR 32
@@ -39,81 +33,14 @@ struct descset {
 	struct hash by_name; /* value: index + 1 */
 };
 
-struct cursor {
-	const uint8_t *at, *end;
-};
-
-struct raw_field {
-	uint32_t number;
-	unsigned wire_type;
-	const uint8_t *start; /* of the tag */
-	struct slice bytes;   /* WIRE_BYTES */
-};
-
-static bool read_varint(struct cursor *cursor, uint64_t *ret_value)
-{
-	uint64_t value = 0;
-
-	for (unsigned shift = 0; shift < 64 && cursor->at < cursor->end; shift += 7) {
-		uint8_t byte = *cursor->at++;
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80)) {
-			*ret_value = value;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* The next field of a serialized message, or false when it is damaged. */
-static bool read_field(struct cursor *cursor, struct raw_field *ret_field)
-{
-	uint64_t tag, value;
-
-	ret_field->start = cursor->at;
-	if (!read_varint(cursor, &tag) || tag >> 3 == 0 || tag >> 32)
-		return false;
-	ret_field->number = (uint32_t)(tag >> 3);
-	ret_field->wire_type = tag & 7;
-	ret_field->bytes = (struct slice){0};
-	switch (ret_field->wire_type) {
-	case WIRE_VARINT:
-		return read_varint(cursor, &value);
-	case WIRE_64BIT:
-	case WIRE_32BIT:
-		value = ret_field->wire_type == WIRE_64BIT ? 8 : 4;
-		break;
-	case WIRE_BYTES:
-		if (!read_varint(cursor, &value))
-			return false;
-		break;
-	default:
-		return false;
-	}
-	if (value > (uint64_t)(cursor->end - cursor->at))
-		return false;
-	if (ret_field->wire_type == WIRE_BYTES)
-		ret_field->bytes = (struct slice){(const char *)cursor->at, value};
-	cursor->at += value;
-	return true;
-}
-
-static struct cursor cursor_of(struct slice bytes)
-{
-	const uint8_t *start = (const uint8_t *)(bytes.data ? bytes.data : "");
-
-	return (struct cursor){start, start + bytes.length};
-}
-
 /* Walks message_type and nested_type, the only way to recurse in a descriptor. NULL or a problem.
  */
 static const char *check_nesting(struct slice file)
 {
-	struct cursor stack[LIMIT_DEPTH + 1];
+	struct raw_cursor stack[LIMIT_DEPTH + 1];
 	size_t depth = 0;
 
-	stack[0] = cursor_of(file);
+	stack[0] = raw_cursor(file);
 	for (;;) {
 		struct raw_field field;
 
@@ -123,27 +50,27 @@ static const char *check_nesting(struct slice file)
 			depth--;
 			continue;
 		}
-		if (!read_field(&stack[depth], &field))
+		if (!raw_next(&stack[depth], &field))
 			return "damaged file descriptor";
-		if (field.wire_type != WIRE_BYTES ||
+		if (field.wire_type != RAW_BYTES ||
 			field.number != (depth ? MESSAGE_NESTED_TYPE : FILE_MESSAGE_TYPE))
 			continue;
 		if (depth == LIMIT_DEPTH)
 			return "message types are nested deeper than 100 levels";
-		stack[++depth] = cursor_of(field.bytes);
+		stack[++depth] = raw_cursor(field.bytes);
 	}
 }
 
 /* A file descriptor without its source information: as it is, or copied. It was walked before. */
 static struct slice strip(struct arena *arena, struct slice file, bool *ret_is_borrowed)
 {
-	struct cursor cursor = cursor_of(file);
+	struct raw_cursor cursor = raw_cursor(file);
 	struct raw_field field;
 	size_t length = 0;
 	char *copy = NULL;
 
 	*ret_is_borrowed = true;
-	while (cursor.at < cursor.end && read_field(&cursor, &field))
+	while (cursor.at < cursor.end && raw_next(&cursor, &field))
 		if (field.number == FILE_SOURCE_CODE_INFO)
 			*ret_is_borrowed = false;
 	if (*ret_is_borrowed)
@@ -151,8 +78,8 @@ static struct slice strip(struct arena *arena, struct slice file, bool *ret_is_b
 	copy = arena_alloc(arena, file.length);
 	if (!copy)
 		return (struct slice){0};
-	cursor = cursor_of(file);
-	while (cursor.at < cursor.end && read_field(&cursor, &field)) {
+	cursor = raw_cursor(file);
+	while (cursor.at < cursor.end && raw_next(&cursor, &field)) {
 		if (field.number == FILE_SOURCE_CODE_INFO)
 			continue;
 		memcpy(copy + length, field.start, (size_t)(cursor.at - field.start));
@@ -257,7 +184,7 @@ static int add_file(struct descset *set, struct arena *arena, struct slice raw, 
 
 int descset_add(struct descset *set, struct slice bytes, const char *name, struct diag_list *diags)
 {
-	struct cursor cursor = cursor_of(bytes);
+	struct raw_cursor cursor = raw_cursor(bytes);
 	struct chunk *chunk = xmalloc(sizeof(*chunk));
 	size_t files = 0;
 	int rc = 0;
@@ -268,14 +195,14 @@ int descset_add(struct descset *set, struct slice bytes, const char *name, struc
 	while (cursor.at < cursor.end) {
 		struct raw_field field;
 
-		if (!read_field(&cursor, &field)) {
+		if (!raw_next(&cursor, &field)) {
 			diag_error(diags, name, (struct position){0}, "schema-damaged",
 				"this is no protobuf FileDescriptorSet (make one with `protoc "
 				"--include_imports --descriptor_set_out=FILE`, or it is cut "
 				"short)");
 			return -EINVAL;
 		}
-		if (field.number != SET_FILE || field.wire_type != WIRE_BYTES)
+		if (field.number != SET_FILE || field.wire_type != RAW_BYTES)
 			continue;
 		files++;
 		if (add_file(set, chunk->arena, field.bytes, name, diags))

@@ -422,8 +422,8 @@ static bool read_field(
 			 field->message->well_known == SCHEMA_WRAPPER;
 	if (to->items && field->message)
 		to->items->is_wrapper = field->message->well_known == SCHEMA_WRAPPER;
-	return to->kind || to->is_required || to->is_skipped || to->is_deprecated ||
-	       to->is_disallowed || to->is_unfinished || to->has_old_values;
+	return to->kind || to->is_required || to->is_skipped || to->is_sensitive ||
+	       to->is_deprecated || to->is_disallowed || to->is_unfinished || to->has_old_values;
 }
 
 /* The last length-delimited field with this number; empty when there is none. */
@@ -511,6 +511,16 @@ const struct message_rules *rules_of(struct rules_book *book, const struct schem
 	key.data = (const char *)&rules->type;
 	hash_put(&book->types, key, rules);
 	return rules;
+}
+
+const struct field_rules *rules_of_field(struct rules_book *book, const struct schema_field *field)
+{
+	const struct message_rules *rules = rules_of(book, field->parent);
+
+	for (uint32_t i = 0; rules && i < rules->fields_count; i++)
+		if (rules->fields[i].field == field)
+			return &rules->fields[i];
+	return NULL;
 }
 
 struct value_marks rules_value_marks(struct rules_book *book, const struct schema_enum_value *value)

@@ -101,6 +101,8 @@ struct rules_book *rules_book_new(const struct schema *schema); /* the schema is
 void rules_book_free(struct rules_book *book);			/* NULL is fine */
 /* Read on the first call for a type; NULL only when memory is out. */
 const struct message_rules *rules_of(struct rules_book *book, const struct schema_message *type);
+/* NULL: there is nothing to say about the field. */
+const struct field_rules *rules_of_field(struct rules_book *book, const struct schema_field *field);
 struct value_marks rules_value_marks(
 	struct rules_book *book, const struct schema_enum_value *value);
 

@@ -74,7 +74,7 @@ static void show_bytes(struct buf *out, struct slice bytes)
 		buf_puts(out, "...");
 }
 
-static void show(struct buf *out, const struct field_rules *rules, union rules_value value)
+void value_check_show(struct buf *out, const struct field_rules *rules, union rules_value value)
 {
 	const struct schema_enum_value *named;
 
@@ -120,7 +120,7 @@ static void show_value(struct buf *out, const struct field_rules *rules, union r
 	if (rules->is_sensitive)
 		return;
 	buf_puts(out, ", is ");
-	show(out, rules, value);
+	value_check_show(out, rules, value);
 }
 
 /* ---- bounds ---- */
@@ -162,7 +162,7 @@ static void tell_bound(const struct value_check *check, bool is_less, union rule
 
 	buf_puts(&text, is_less ? (may_equal ? "must be at most " : "must be less than ")
 				: (may_equal ? "must be at least " : "must be greater than "));
-	show(&text, check->rules, is_less ? bounds->less : bounds->more);
+	value_check_show(&text, check->rules, is_less ? bounds->less : bounds->more);
 	show_value(&text, check->rules, value);
 	complain(check,
 		is_less ? (may_equal ? RULE_LTE : RULE_LT) : (may_equal ? RULE_GTE : RULE_GT), "%s",
@@ -177,9 +177,9 @@ static void tell_gap(const struct value_check *check, union rules_value value)
 	struct buf text = BUF_INIT;
 
 	buf_puts(&text, bounds->may_equal_less ? "must be at most " : "must be less than ");
-	show(&text, check->rules, bounds->less);
+	value_check_show(&text, check->rules, bounds->less);
 	buf_puts(&text, bounds->may_equal_more ? " or at least " : " or greater than ");
-	show(&text, check->rules, bounds->more);
+	value_check_show(&text, check->rules, bounds->more);
 	show_value(&text, check->rules, value);
 	complain(check, bounds->may_equal_less ? RULE_LTE : RULE_LT, "%s", buf_cstr(&text));
 	buf_fini(&text);
@@ -202,7 +202,7 @@ static void tell_list(const struct value_check *check, enum rule rule,
 	buf_puts(&text, rule == RULE_IN ? "must be one of " : "must be none of ");
 	for (uint32_t i = 0; i < count && i < LISTED_VALUES; i++) {
 		buf_puts(&text, i ? ", " : "");
-		show(&text, check->rules, list[i]);
+		value_check_show(&text, check->rules, list[i]);
 	}
 	if (count > LISTED_VALUES)
 		buf_printf(&text, " and %u others", count - LISTED_VALUES);
@@ -220,7 +220,7 @@ static void check_bounds(const struct value_check *check, union rules_value valu
 		struct buf text = BUF_INIT;
 
 		buf_puts(&text, "must be ");
-		show(&text, rules, bounds->constant);
+		value_check_show(&text, rules, bounds->constant);
 		show_value(&text, rules, value);
 		complain(check, RULE_CONST, "%s", buf_cstr(&text));
 		buf_fini(&text);
@@ -293,7 +293,7 @@ static void tell_affix(const struct value_check *check, enum rule rule, const ch
 	struct buf text = BUF_INIT;
 
 	buf_puts(&text, what);
-	show(&text, check->rules, (union rules_value){.text = affix});
+	value_check_show(&text, check->rules, (union rules_value){.text = affix});
 	show_value(&text, check->rules, (union rules_value){.text = value});
 	complain(check, rule, "%s", buf_cstr(&text));
 	buf_fini(&text);
@@ -369,7 +369,7 @@ static bool has_format(const struct field_rules *rules, struct slice value)
 	return formats[text->format].is(value);
 }
 
-static const char *format_name(const struct rules_text *rules)
+const char *value_check_format(const struct rules_text *rules)
 {
 	if (rules->format != RULE_WELL_KNOWN_REGEX)
 		return formats[rules->format].name;
@@ -383,7 +383,7 @@ static void tell_format(const struct value_check *check, struct slice value)
 {
 	struct buf text = BUF_INIT;
 
-	buf_printf(&text, "must be %s", format_name(check->rules->text));
+	buf_printf(&text, "must be %s", value_check_format(check->rules->text));
 	show_value(&text, check->rules, (union rules_value){.text = value});
 	complain(check, check->rules->text->format, "%s", buf_cstr(&text));
 	buf_fini(&text);

@@ -5,6 +5,7 @@
 #ifndef XDSPUB_VALIDATE_VALUE_CHECK_H
 #define XDSPUB_VALIDATE_VALUE_CHECK_H
 
+#include "base/buf.h"
 #include "message/message.h"
 #include "validate/rules.h"
 
@@ -26,5 +27,10 @@ void value_check_scalar(const struct value_check *check, const struct schema_fie
 void value_check_message(const struct value_check *check, const struct message *message);
 /* The number of items or pairs, and what no two items may share; entry NULL: empty. */
 void value_check_list(const struct value_check *check, const struct message_field *entry);
+
+/* A value as messages show it: a number, "a text" (cut), the name of an enum value, 1.5s. */
+void value_check_show(struct buf *out, const struct field_rules *rules, union rules_value value);
+/* "an IP address": the format that `rules` demands; it is not RULE_COUNT. */
+const char *value_check_format(const struct rules_text *rules);
 
 #endif
