@@ -179,14 +179,14 @@ def bootstrap(mode, daemon, group, node=None):
 class Envoy:
     """One Envoy in a folder of its own, which carries its name."""
 
-    def __init__(self, name, config, *options):
+    def __init__(self, name, config, *options, wrapper=()):
         self.name = name
         self.folder = os.path.abspath(name)
         os.makedirs(self.folder, exist_ok=True)
         with open(self.path("bootstrap.json"), "w") as file:
             json.dump(config, file, indent=1)
         self.process = subprocess.Popen(
-            [find_envoy(), "-c", "bootstrap.json", "--concurrency", "1", "--disable-hot-restart",
+            [*wrapper, find_envoy(), "-c", "bootstrap.json", "--concurrency", "1", "--disable-hot-restart",
              "-l", "warning", "--drain-time-s", "1",
              "--drain-strategy", "immediate", "--parent-shutdown-time-s", "2", *options],
             cwd=self.folder, stdout=subprocess.DEVNULL, stderr=open(self.path("log"), "ab"))
