@@ -204,6 +204,20 @@ const char *diag_list_place(const struct diag_list *list, struct position at, ch
 	return out;
 }
 
+void diag_list_via(const struct diag_list *list, struct position at, struct buf *out)
+{
+	const struct included *included = find_included(list, at);
+
+	for (bool is_first = true; included; is_first = false) {
+		const struct included *outer = find_included(list, included->at);
+
+		buf_printf(out, "%s%s:%u:%u", is_first ? "" : ", ",
+			outer ? outer->path : included->from,
+			included->at.line - (outer ? outer->base : 0), included->at.column);
+		included = outer;
+	}
+}
+
 /* An entry at a position that may be in an included file. */
 static void add_resolved(struct diag_list *list, enum diag_level level, const char *path,
 	struct position at, const char *rule, struct slice text)
@@ -215,17 +229,9 @@ static void add_resolved(struct diag_list *list, enum diag_level level, const ch
 		add(list, level, path, at, rule, text, "", 0);
 		return;
 	}
-	path = included->path;
+	diag_list_via(list, at, &via);
 	at.line -= included->base;
-	while (included) {
-		const struct included *outer = find_included(list, included->at);
-
-		buf_printf(&via, "%s%s:%u:%u", via.length ? ", " : "",
-			outer ? outer->path : included->from,
-			included->at.line - (outer ? outer->base : 0), included->at.column);
-		included = outer;
-	}
-	add(list, level, path, at, rule, text, buf_cstr(&via), 0);
+	add(list, level, included->path, at, rule, text, buf_cstr(&via), 0);
 	buf_fini(&via);
 }
 

@@ -93,6 +93,8 @@ const char *diag_list_file(
 const char *diag_list_includer(const struct diag_list *list, struct position at);
 /* Where a position is in the file that includes everything else. */
 struct position diag_list_outermost(const struct diag_list *list, struct position at);
+/* The places that include the file of a position, as in struct diag; nothing without inclusion. */
+void diag_list_via(const struct diag_list *list, struct position at, struct buf *out);
 /* "3:5", with the path before it when that is an included file. */
 const char *diag_list_place(const struct diag_list *list, struct position at, char out[static 256]);
 

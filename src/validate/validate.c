@@ -6,24 +6,12 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "base/text.h"
+#include "message/field_path.h"
 #include "validate/value_check.h"
-
-#define KEY_BYTES_SHOWN 80
 
 struct validator {
 	const struct schema *schema;
 	struct rules_book *book;
-};
-
-/* One step of the way from the resource to a value. */
-struct step {
-	const struct step *outer;
-	const struct message_field *entry; /* NULL: `field` is not set, or is a oneof */
-	const char *name;
-	uint32_t index;
-	bool has_index;
-	bool is_key; /* of a map */
 };
 
 /* One validator_check(). */
@@ -38,7 +26,7 @@ struct walk {
 /* Where value_check's complaints go. */
 struct place {
 	struct walk *walk;
-	const struct step *step;
+	const struct field_step *step;
 	struct position at;
 };
 
@@ -59,51 +47,13 @@ void validator_free(struct validator *validator)
 	free(validator);
 }
 
-static void write_key(const struct message *entry, struct buf *out)
-{
-	const struct message_field *key = message_find(entry, 1);
-
-	if (!key || key->field->type == SCHEMA_STRING) {
-		buf_putc(out, '"');
-		if (key)
-			text_quote(out, key->one.bytes, KEY_BYTES_SHOWN);
-		buf_putc(out, '"');
-	} else if (key->field->type == SCHEMA_BOOL) {
-		buf_puts(out, key->one.boolean ? "true" : "false");
-	} else {
-		union rules_value value = rules_value_of(key->field, &key->one);
-
-		buf_printf(out, "%lld", (long long)value.integer);
-	}
-}
-
-/* "filter_chains[0].filters[0].name"; the depth of messages is limited, so this is, too. */
-static void write_path(const struct step *step, struct buf *out)
-{
-	if (step->outer) {
-		write_path(step->outer, out);
-		buf_putc(out, '.');
-	}
-	buf_puts(out, step->name);
-	if (!step->has_index)
-		return;
-	buf_putc(out, '[');
-	if (step->entry->field->is_map)
-		write_key(step->entry->items[step->index].message, out);
-	else
-		buf_printf(out, "%u", step->index);
-	buf_putc(out, ']');
-	if (step->is_key)
-		buf_puts(out, " (the key)");
-}
-
-static void tell(struct walk *walk, enum diag_level level, const struct step *step,
+static void tell(struct walk *walk, enum diag_level level, const struct field_step *step,
 	struct position at, const char *id, const char *text)
 {
 	struct buf line = BUF_INIT;
 
 	if (step) {
-		write_path(step, &line);
+		field_path_write(step, &line);
 		buf_puts(&line, ": ");
 	}
 	buf_puts(&line, text);
@@ -128,7 +78,7 @@ static struct value_check start_check(
 }
 
 static void check_message(struct walk *walk, const struct message *message,
-	const struct step *outer, struct position at);
+	const struct field_step *outer, struct position at);
 
 static struct position position_of(const struct message *message, struct position fallback)
 {
@@ -137,7 +87,7 @@ static struct position position_of(const struct message *message, struct positio
 
 /* A message that is there: its own rules, then what is below. rules NULL: none. */
 static void check_submessage(struct walk *walk, const struct field_rules *rules,
-	const struct message *message, const struct step *step, struct position at)
+	const struct message *message, const struct field_step *step, struct position at)
 {
 	struct place place = {walk, step, at};
 	struct value_check check = start_check(walk, rules, &place);
@@ -157,14 +107,14 @@ static void check_submessage(struct walk *walk, const struct field_rules *rules,
 }
 
 static void check_items(struct walk *walk, const struct field_rules *rules,
-	const struct message_field *entry, const struct step *outer)
+	const struct message_field *entry, const struct field_step *outer)
 {
 	const struct schema_field *field = entry->field;
 
 	if (!field->message && !rules)
 		return;
 	for (uint32_t i = 0; i < entry->count; i++) {
-		struct step step = {.outer = outer,
+		struct field_step step = {.outer = outer,
 			.entry = entry,
 			.name = field->name,
 			.index = i,
@@ -184,7 +134,7 @@ static void check_items(struct walk *walk, const struct field_rules *rules,
 
 /* Keys and values are fields 1 and 2 of the entry message; either may be left out of it. */
 static void check_pair(struct walk *walk, const struct field_rules *rules,
-	const struct message *pair, struct step *step, struct position at)
+	const struct message *pair, struct field_step *step, struct position at)
 {
 	const struct schema_field *key = &pair->type->fields[0], *value = &pair->type->fields[1];
 	const struct message_field *key_entry = message_find(pair, 1);
@@ -211,10 +161,10 @@ static void check_pair(struct walk *walk, const struct field_rules *rules,
 }
 
 static void check_map(struct walk *walk, const struct field_rules *rules,
-	const struct message_field *entry, const struct step *outer)
+	const struct message_field *entry, const struct field_step *outer)
 {
 	for (uint32_t i = 0; i < entry->count; i++) {
-		struct step step = {.outer = outer,
+		struct field_step step = {.outer = outer,
 			.entry = entry,
 			.name = entry->field->name,
 			.index = i,
@@ -227,10 +177,10 @@ static void check_map(struct walk *walk, const struct field_rules *rules,
 
 /* A field without a value counts as its default, where the absence cannot be told from it. */
 static void check_unset(struct walk *walk, const struct field_rules *rules,
-	const struct step *outer, struct position at)
+	const struct field_step *outer, struct position at)
 {
 	const struct schema_field *field = rules->field;
-	struct step step = {.outer = outer, .name = field->name};
+	struct field_step step = {.outer = outer, .name = field->name};
 	struct place place = {walk, &step, at};
 	struct value_check check = start_check(walk, rules, &place);
 
@@ -249,7 +199,7 @@ static void check_unset(struct walk *walk, const struct field_rules *rules,
 }
 
 static void check_use(struct walk *walk, const struct field_rules *rules,
-	const struct message_field *entry, const struct step *step)
+	const struct message_field *entry, const struct field_step *step)
 {
 	char text[160];
 
@@ -268,7 +218,7 @@ static void check_use(struct walk *walk, const struct field_rules *rules,
 }
 
 static void check_enum_use(struct walk *walk, const struct message_field *entry,
-	const union message_value *value, const struct step *step)
+	const union message_value *value, const struct field_step *step)
 {
 	const struct schema_enum_value *named =
 		schema_enum_by_number(entry->field->enumeration, value->int32);
@@ -292,10 +242,10 @@ static void check_enum_use(struct walk *walk, const struct message_field *entry,
 
 /* rules NULL: the field has none, but what is below it may. */
 static void check_set(struct walk *walk, const struct field_rules *rules,
-	const struct message_field *entry, const struct step *outer)
+	const struct message_field *entry, const struct field_step *outer)
 {
 	const struct schema_field *field = entry->field;
-	struct step step = {.outer = outer, .entry = entry, .name = field->name};
+	struct field_step step = {.outer = outer, .entry = entry, .name = field->name};
 	struct place place = {walk, &step, entry->at};
 	struct value_check check = start_check(walk, rules, &place);
 
@@ -321,11 +271,11 @@ static void check_set(struct walk *walk, const struct field_rules *rules,
 }
 
 static void check_oneofs(struct walk *walk, const struct message_rules *rules,
-	const struct message *message, const struct step *outer, struct position at)
+	const struct message *message, const struct field_step *outer, struct position at)
 {
 	for (uint32_t i = 0; i < rules->required_count; i++) {
 		const struct schema_oneof *oneof = rules->required[i];
-		struct step step = {.outer = outer, .name = oneof->name};
+		struct field_step step = {.outer = outer, .name = oneof->name};
 		struct buf text = BUF_INIT;
 		bool is_set = false;
 
@@ -351,7 +301,7 @@ static bool is_plain(const struct schema_message *type)
 }
 
 static void check_message(struct walk *walk, const struct message *message,
-	const struct step *outer, struct position at)
+	const struct field_step *outer, struct position at)
 {
 	const struct message_rules *rules;
 	uint32_t next = 0;
