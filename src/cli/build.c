@@ -73,6 +73,7 @@ static void build_all(struct run *run)
 	const struct build *build;
 	int error;
 
+	compile_options.is_thorough = true;
 	run->compiler = compiler_new(&compile_options);
 	error = compiler_run(run->compiler, NULL, 0, clock_wall_ms(), NULL, &build);
 	if (error) {

@@ -125,6 +125,7 @@ void compiler_free(struct compiler *compiler)
 	for (unsigned i = 0; i < compiler->threads; i++)
 		validator_free(compiler->validators[i]);
 	free(compiler->validators);
+	lint_plans_free(compiler->lints);
 	free(compiler->queue.units);
 	free(compiler->vocal.units);
 	free(compiler->removed.units);
@@ -491,6 +492,8 @@ static void read_units(struct compiler *compiler)
 		return;
 	if (threads > queue->count)
 		threads = (unsigned)queue->count;
+	if (!compiler->lints)
+		compiler->lints = lint_plans_new(compiler->schema);
 	job.readers = xcalloc(threads, sizeof(*job.readers));
 	job.readings = xcalloc(queue->count, sizeof(*job.readings));
 	for (unsigned i = 0; i < threads; i++) {
@@ -498,6 +501,8 @@ static void read_units(struct compiler *compiler)
 			compiler->validators[i] = validator_new(compiler->schema);
 		unit_reader_init(&job.readers[i], compiler->schema, &compiler->limits,
 			compiler->validators[i]);
+		job.readers[i].lints = compiler->lints;
+		job.readers[i].wants_facts = compiler->is_thorough;
 	}
 	workers_run(threads, queue->count, read_one, &job);
 	for (unsigned i = 0; i < threads; i++)

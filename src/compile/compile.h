@@ -35,7 +35,8 @@ struct compile_options {
 	const char *const *only_groups; /* configuration `groups`: build only these; NULL: all */
 	size_t only_groups_count;
 	bool verbose; /* notes about replaced and deleted resources */
-	/* Everything is looked at: what silences nothing is said. */
+	/* Everything is looked at: what only resources together show, such as missing references
+	 * (joins.h), and what silences nothing. Each run that has news then costs the tree. */
 	bool is_thorough;
 	/* build.groups_text of an earlier run, from the state folder, so that a groups.yaml that
 	 * vanished meanwhile is noticed; copied. Empty: nothing is known. */

@@ -19,6 +19,7 @@ struct compiler {
 	size_t only_groups_count;
 	bool verbose;
 	bool is_thorough;
+	struct lint_plans *lints; /* made when first needed */
 
 	struct mounts mounts;
 	struct last_good *last_good; /* borrowed; NULL: mounts forget with the program */

@@ -156,6 +156,7 @@ static bool check_fence(
 	return false;
 }
 
+/* With the facts that were drafted. */
 static void add(struct document_reader *reader, const struct resource_spec *spec, bool is_delete)
 {
 	struct resource_spec placed = *spec;
@@ -172,8 +173,26 @@ static void add(struct document_reader *reader, const struct resource_spec *spec
 	array_reserve(reader->resources, reader->capacity, reader->count + 1);
 	/* A resource belongs to the file that it is for, wherever its parts come from. */
 	placed.at = diag_list_outermost(reader->diags, spec->at);
-	reader->resources[reader->count++] =
-		(struct document_resource){resource_new(&placed), is_delete};
+	reader->resources[reader->count++] = (struct document_resource){
+		.resource = resource_new(&placed),
+		.facts = reader->facts && !is_delete ? facts_finish(reader->facts) : NULL,
+		.is_delete = is_delete,
+	};
+}
+
+/* The resource is not there for its errors: what refers to it is not to blame. */
+static void note_broken(
+	struct document_reader *reader, const struct xds_type_row *row, const struct node *node)
+{
+	const struct node_pair *name = NULL;
+
+	if (row && node->kind == NODE_MAP)
+		name = node_find(node, row->name_label);
+	if (name && name->value->kind == NODE_SCALAR && name->value->text.length)
+		facts_add(reader->broken, (enum fact_kind)row->type, 0, name->value->text, NULL,
+			((struct position){0, 0}), reader->diags);
+	else
+		reader->hides_names = true;
 }
 
 static void fail_folder(
@@ -263,6 +282,10 @@ static void add_message(struct document_reader *reader, const struct node *node,
 		return;
 	}
 	validator_check(reader->validator, message, reader->bind->path, reader->diags);
+	if (reader->facts)
+		facts_reset(reader->facts);
+	lint_resource(
+		reader->lints, message, row, reader->bind->path, reader->diags, reader->facts);
 	if (row->type == XDS_VHDS && reader->routes.length) {
 		spec.name = host_name(reader, spec.name, node->at);
 		if (spec.name.length == 0)
@@ -338,8 +361,10 @@ static void read_wrapped(
 	const struct xds_type_row *row;
 	struct wrapper wrapper;
 
-	if (!wrapper_read(reader->bind, type, node, reader->arena, reader->diags, &wrapper))
+	if (!wrapper_read(reader->bind, type, node, reader->arena, reader->diags, &wrapper)) {
+		reader->hides_names = true;
 		return;
+	}
 	row = check_type(reader, wrapper.node, wrapper.message->type);
 	if (row)
 		add_message(reader, node, row, wrapper.message, &wrapper);
@@ -386,7 +411,9 @@ static void read_resource(struct document_reader *reader, const struct node *nod
 	error = bind_typed(reader->bind, type, node, reader->arena, reader->diags, &message);
 	if (error == -ENOMEM)
 		FAIL(reader, node->at, "too-large", "this %s needs too much memory", row->noun);
-	if (!error)
+	if (error)
+		note_broken(reader, row, node);
+	else
 		add_message(reader, node, row, message, NULL);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "compile/mount.h"
+#include "lint/lint.h"
 #include "message/bind.h"
 #include "message/yaml_read.h"
 #include "snapshot/resource.h"
@@ -15,7 +16,8 @@
 
 struct document_resource {
 	struct resource *resource;
-	bool is_delete; /* `!delete`: the resource has a type, a name and a place, no body */
+	struct facts *facts; /* malloc'ed; NULL: none */
+	bool is_delete;	     /* `!delete`: the resource has a type, a name and a place, no body */
 };
 
 struct document_reader {
@@ -31,10 +33,14 @@ struct document_reader {
 	const struct mount *mount;	/* the file's: what it may define */
 	struct buf *scratch;
 	struct validator *validator;
+	const struct lint_plans *lints;
+	struct facts_draft *facts;  /* free for use; NULL: facts are not wanted */
+	struct facts_draft *broken; /* takes the names of resources that have errors */
 
 	/* the outcome; the references are the caller's */
 	struct document_resource *resources; /* malloc'ed */
 	size_t count, capacity;
+	bool hides_names; /* a resource that has errors, and no name that could be read */
 	/* Outside of every type folder, and nothing in it says its type: not for us. */
 	bool is_foreign;
 };

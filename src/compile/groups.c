@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "catalogue/catalogue.h"
 #include "compile/compile.h"
+#include "compile/external.h"
 #include "compile/folder.h"
 #include "compile/groups_each.h"
 #include "compile/groups_keys.h"
@@ -347,6 +348,20 @@ static void read_entry_ignores(
 	}
 }
 
+/* The names of what is not in the tree, by type folder. */
+static const struct external *read_external(struct groups_reader *reader, const struct node *map)
+{
+	const struct node_pair *pair = node_find(map, "external");
+	const struct external *external;
+
+	if (!pair)
+		return NULL;
+	external = external_read(pair->value, reader->path, reader->groups->arena, reader->diags);
+	if (!external)
+		reader->is_failed = true;
+	return external;
+}
+
 static struct groups_entry *add_entry(struct groups_reader *reader)
 {
 	struct groups *groups = reader->groups;
@@ -377,6 +392,7 @@ static void read_group(struct groups_reader *reader, const struct node *node, ui
 	read_allow_empty(reader, node, entry);
 	read_at_least(reader, node, entry);
 	read_entry_ignores(reader, node, entry);
+	entry->external = read_external(reader, node);
 	if (!pair)
 		return;
 	entry->match = match_read(pair->value, reader->path, reader->groups->arena, reader->diags);
@@ -621,6 +637,7 @@ static void read_root(struct groups_reader *reader, const struct node *root)
 	check_keys(reader, root, FOLDER_GROUPS_FILE, "");
 	read_isolate(reader, root);
 	reader->groups->ignores = read_ignores(reader, root, &reader->groups->ignores_count);
+	reader->groups->external = read_external(reader, root);
 	pair = node_find(root, "groups");
 	if (!pair || pair->value->kind != NODE_LIST || pair->value->items_count == 0) {
 		FAIL(reader, pair ? pair->value->at : root->at, "bad-groups",

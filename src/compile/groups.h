@@ -14,6 +14,8 @@
 
 #define GROUPS_NAME_BYTES 128 /* of a group's name: it becomes a folder */
 
+struct external;
+
 struct groups_layer {
 	struct slice path; /* relative to the root without "/" at the ends; "" is the root */
 	struct position at;
@@ -37,8 +39,9 @@ struct groups_entry {
 	struct position at_least_at;
 	struct groups_ignore *ignores;
 	size_t ignores_count;
-	uint32_t source;     /* which item of groups: it comes from */
-	struct slice folder; /* the one that each: made it for; data NULL: no each: */
+	const struct external *external; /* NULL: it says nothing */
+	uint32_t source;		 /* which item of groups: it comes from */
+	struct slice folder;		 /* the one that each: made it for; data NULL: no each: */
 };
 
 struct groups {
@@ -47,9 +50,10 @@ struct groups {
 	size_t count;
 	struct groups_ignore *ignores; /* for the whole tree */
 	size_t ignores_count;
-	bool isolate_tree; /* one error holds back every group */
-	bool is_default;   /* made up because there is no groups.yaml */
-	bool has_each;	   /* other folders may mean other groups */
+	const struct external *external; /* of every group; NULL: nothing is said */
+	bool isolate_tree;		 /* one error holds back every group */
+	bool is_default;		 /* made up because there is no groups.yaml */
+	bool has_each;			 /* other folders may mean other groups */
 	struct slice text; /* what it was read from; then, as comments, the folders each: found */
 	struct selector *selector;
 };

@@ -42,6 +42,11 @@ static const struct groups_key rows[] = {
 		.text = "How many resources of a type there must be, by type folder; with "
 			"fewer, the last good snapshot stays.",
 		.example = "at_least: {listeners: 1, clusters: 30}"},
+	{.path = "groups.external",
+		.shape = GROUPS_OPEN,
+		.text = "Names that the bootstrap of these nodes has, or that it uses: see "
+			"external.",
+		.example = "external: {clusters: [xds, {prefix: local-}]}"},
 	{.path = "groups.each",
 		.shape = GROUPS_FOLDER,
 		.text = "Makes a group for each folder that the pattern matches. A star "
@@ -61,6 +66,14 @@ static const struct groups_key rows[] = {
 		.text = "Rules whose warnings are not wanted in the whole tree, by their "
 			"id. Only what xdspub-rules(7) says may be silenced.",
 		.example = "ignore: [deprecated-field]"},
+	{.path = "external",
+		.shape = GROUPS_OPEN,
+		.text = "Names that are not in the tree but in the bootstrap, or that the "
+			"bootstrap uses, by type folder: they are neither missing nor "
+			"unused. A name may have stars, or be a mapping of exact, prefix, "
+			"suffix, contains and ignore_case. Where a group says what of a "
+			"type there is, a reference that Envoy refuses becomes an error.",
+		.example = "external: {clusters: [xds, \"otel-*\"], secrets: [{prefix: sds-}]}"},
 	{.path = "isolate",
 		.shape = GROUPS_CHOICE,
 		.choices = "group tree",

@@ -11,6 +11,7 @@ struct layer *layer_new(struct slice path)
 	struct layer *layer = xcalloc(1, sizeof(*layer));
 
 	layer->path = path;
+	hash_init(&layer->uses);
 	for (int i = 0; i < XDS_TYPE_COUNT; i++) {
 		hash_init(&layer->items[i]);
 		hash_init(&layer->conflicts[i]);
@@ -24,6 +25,7 @@ void layer_free(struct layer *layer)
 		hash_fini(&layer->items[i]);
 		hash_fini(&layer->conflicts[i]);
 	}
+	hash_fini(&layer->uses);
 	free(layer->groups);
 	free(layer->stacks);
 	free(layer);

@@ -25,6 +25,8 @@ struct layer {
 	bool is_there; /* the folder exists */
 	size_t turn;   /* the last one of layering.turns that looked at it */
 
+	struct hash uses; /* while a report is made: see joins_index.h */
+
 	/* of the last report */
 	size_t errors, warnings;
 	const struct diag *first_error;

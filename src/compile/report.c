@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "compile/compiler.h"
 #include "compile/folder.h"
+#include "compile/joins.h"
 #include "compile/report_mounts.h"
 #include "compile/silencer.h"
 #include "compile/staging.h"
@@ -566,6 +567,17 @@ static void report_all_stacks(struct report *report)
 		report_stacks(report, report->layering->built[i]);
 }
 
+/* joins_charge_cb */
+static void charge_joined(void *ctx, struct group *group, enum diag_level level, const char *path,
+	struct position at, const char *rule, const char *text)
+{
+	(void)ctx;
+	if (level == DIAG_ERROR)
+		charge_error(group, path, at, rule, text);
+	else if (level == DIAG_WARNING)
+		group->warnings++;
+}
+
 /* A part that nothing includes may be left over, or not be meant as a part. */
 static void report_unused_parts(struct report *report)
 {
@@ -674,6 +686,8 @@ void report_make(struct compiler *compiler)
 			report_empty(&report, report.layering->built[i]);
 		if (compiler->verbose)
 			report_all_stacks(&report);
+		if (compiler->is_thorough)
+			joins_report(compiler, report.diags, charge_joined, &report);
 	}
 	if (compiler->verbose)
 		report_unused_parts(&report);

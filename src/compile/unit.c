@@ -28,14 +28,17 @@ struct unit *unit_new(struct mount *mount, struct rcstr *path)
 
 void unit_content_fini(struct unit_content *content)
 {
-	for (uint32_t i = 0; i < content->items_count; i++)
+	for (uint32_t i = 0; i < content->items_count; i++) {
 		resource_unref(content->items[i].resource);
+		free(content->items[i].facts);
+	}
 	for (uint32_t i = 0; i < content->dependencies_count; i++)
 		rcstr_unref(content->dependencies[i]);
 	free(content->items);
 	free(content->dependencies);
 	diag_list_free(content->diags);
 	silence_free(content->silence);
+	free(content->broken);
 	*content = (struct unit_content){0};
 }
 
@@ -65,6 +68,8 @@ void unit_reader_fini(struct unit_reader *reader)
 	diag_list_free(reader->diags);
 	buf_fini(&reader->text);
 	buf_fini(&reader->body);
+	facts_draft_fini(&reader->facts);
+	facts_draft_fini(&reader->broken);
 	free(reader->dependencies);
 	silence_free(reader->silence);
 }
@@ -226,7 +231,10 @@ static void bind_text(struct unit_reader *reader, struct unit_reading *reading)
 		.path = unit->path,
 		.scratch = &reader->body,
 		.mount = unit->mount,
-		.validator = reader->validator};
+		.validator = reader->validator,
+		.lints = reader->lints,
+		.facts = reader->wants_facts ? &reader->facts : NULL,
+		.broken = &reader->broken};
 	struct documents documents = {0};
 	int error;
 
@@ -242,6 +250,7 @@ static void bind_text(struct unit_reader *reader, struct unit_reading *reading)
 			"no-type-folder",
 			"this file is in no type folder: if it is not for xdspub, start its name, "
 			"or that of its folder, with \"_\"");
+	reading->content.hides_names = error != 0;
 	if (error)
 		return;
 	if (documents.count == 0) {
@@ -249,6 +258,8 @@ static void bind_text(struct unit_reader *reader, struct unit_reading *reading)
 		return;
 	}
 	document_read(&documents_reader, &documents);
+	reading->content.hides_names = documents_reader.hides_names;
+	reading->content.broken = facts_finish(&reader->broken);
 	reading->content.is_foreign = documents_reader.is_foreign;
 	if (documents_reader.is_foreign) {
 		diag_list_clear(reader->diags);
@@ -266,8 +277,10 @@ static void bind_text(struct unit_reader *reader, struct unit_reading *reading)
 	for (size_t i = 0; i < documents_reader.count; i++) {
 		struct document_resource *found = &documents_reader.resources[i];
 
-		reading->content.items[i] = (struct unit_item){
-			.unit = unit, .resource = found->resource, .is_delete = found->is_delete};
+		reading->content.items[i] = (struct unit_item){.unit = unit,
+			.resource = found->resource,
+			.facts = found->facts,
+			.is_delete = found->is_delete};
 		reading->bytes_encoded += found->resource->body.length;
 		reading->encoded += !found->is_delete;
 	}
@@ -301,6 +314,7 @@ static int read_text(struct unit_reader *reader, struct unit *unit)
 
 	arena_reset(reader->arena);
 	buf_reset(&reader->text);
+	facts_reset(&reader->broken);
 	diag_list_clear(reader->diags);
 	reader->dependencies_count = 0;
 	reader->must_retry = false;
@@ -337,6 +351,7 @@ void unit_reader_read(
 	if (error) {
 		fail_unreadable(reader, error);
 		reader->must_retry = true;
+		reading.content.hides_names = true;
 	} else {
 		reading.bytes_read = reader->text.length;
 		reading.content.is_read = true;

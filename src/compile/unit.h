@@ -19,7 +19,9 @@ struct unit_item {
 	struct unit_item *next_same; /* another one of the same type and name in this layer */
 	struct unit *unit;
 	struct resource *resource;
+	struct facts *facts; /* owned; NULL: none, or not wanted */
 	bool is_delete;
+	bool is_used; /* of the last report that joined facts: something refers to it */
 	bool is_idle; /* a deletion that finds nothing to delete in any group */
 };
 
@@ -32,6 +34,8 @@ struct unit_content {
 	struct rcstr **dependencies; /* paths, as they would be in the tree */
 	struct diag_list *diags;     /* NULL: nothing to say */
 	struct silence *silence;     /* NULL: no comment silences anything */
+	struct facts *broken;	     /* the names of resources that have errors; NULL: none */
+	bool hides_names;	     /* it may have resources that nobody can see for errors */
 	bool is_foreign;	     /* outside of type folders and without "@type" */
 	bool is_read;		     /* hash and size mean something */
 	/* Something could not be read: the next look at the whole tree tries again, since what was
@@ -71,7 +75,11 @@ struct unit_reader {
 	const struct schema *schema;
 	const struct limits *limits;
 	struct validator *validator; /* borrowed */
+	/* free to set after unit_reader_init */
+	const struct lint_plans *lints; /* borrowed; needed to read */
+	bool wants_facts;
 	/* private */
+	struct facts_draft facts, broken;
 	struct arena *arena;
 	struct buf text, body;
 	struct diag_list *diags;
