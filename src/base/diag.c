@@ -296,6 +296,11 @@ void diag_list_append(struct diag_list *list, const struct diag_list *from)
 		list->added[level] += from->added[level];
 }
 
+void diag_list_count_more(struct diag_list *list, enum diag_level level, size_t count)
+{
+	list->added[level] += count;
+}
+
 void diag_list_filter(
 	struct diag_list *list, bool (*keep)(void *ctx, const struct diag *diag), void *ctx)
 {

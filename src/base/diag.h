@@ -55,6 +55,8 @@ void diag_vadd(struct diag_list *list, enum diag_level level, const char *path, 
 void diag_list_copy(struct diag_list *list, const struct diag *diag);
 /* Copies the entries and counts of `from` to the end of `list`. */
 void diag_list_append(struct diag_list *list, const struct diag_list *from);
+/* Counts that many more, whose entries nobody has. */
+void diag_list_count_more(struct diag_list *list, enum diag_level level, size_t count);
 /* Takes out the entries for which `keep` says false, also out of the counts. */
 void diag_list_filter(
 	struct diag_list *list, bool (*keep)(void *ctx, const struct diag *diag), void *ctx);

@@ -5,7 +5,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "author/findings_text.h"
 #include "base/mem.h"
+
+/* A command's own option may have the name of a setting that it does not take. */
+static bool is_given(const struct args *args, const struct option_row *row)
+{
+	for (size_t i = 0; row->flag && i < args->given_count; i++) {
+		const struct args_option *option = args->given[i].option;
+
+		if (option->text == row->text && strcmp(option->name, row->flag) == 0)
+			return true;
+	}
+	return false;
+}
 
 int given_options(const struct args *args, struct options *options, struct diag_list *diags)
 {
@@ -18,7 +31,7 @@ int given_options(const struct args *args, struct options *options, struct diag_
 		const char *value;
 		size_t cursor = 0;
 
-		if (!rows[i].flag || !args_has(args, rows[i].flag))
+		if (!is_given(args, &rows[i]))
 			continue;
 		options_clear(options, &rows[i]);
 		while ((value = args_next(args, rows[i].flag, &cursor))) {
@@ -53,25 +66,18 @@ static char *joined_path(const char *prefix, const char *path)
 		"%.*s%s%s", (int)length, prefix, prefix[length - 1] == '/' ? "" : "/", path);
 }
 
-static void print_diag(FILE *to, const struct diag *diag, const char *prefix, bool is_coloured)
+/* `sources` NULL: without the line of the source. */
+static void print_diag(FILE *to, const struct diag *diag, const char *prefix, bool is_coloured,
+	struct source_lines *sources)
 {
-	static const char *const colours[] = {
-		[DIAG_NOTE] = "\033[36m", [DIAG_WARNING] = "\033[35m", [DIAG_ERROR] = "\033[31m"};
 	AUTO_FREE char *path = joined_path(prefix, diag->path);
 	struct diag shown = *diag;
-	struct buf line = BUF_INIT;
-	const char *level = diag_level_name(diag->level), *text, *at;
+	struct buf text = BUF_INIT;
 
 	shown.path = path;
-	diag_format(&shown, &line);
-	text = buf_cstr(&line);
-	at = is_coloured ? strstr(text + strlen(path), level) : NULL;
-	if (at)
-		fprintf(to, "%.*s%s%s\033[0m%s\n", (int)(at - text), text, colours[diag->level],
-			level, at + strlen(level));
-	else
-		fprintf(to, "%s\n", text);
-	buf_fini(&line);
+	findings_text_write(&shown, sources, is_coloured, &text);
+	fwrite(buf_cstr(&text), 1, text.length, to);
+	buf_fini(&text);
 }
 
 static bool is_shown(const struct diag *diag, const struct given_print *options)
@@ -110,6 +116,7 @@ void given_print_diags(FILE *to, const struct diag_list *diags, const struct giv
 {
 	size_t room[3], left = options->all ? SIZE_MAX : GIVEN_DIAGS, printed = 0;
 	bool is_coloured = given_is_coloured(to);
+	struct source_lines *sources = options->source ? source_lines_new() : NULL;
 
 	/* Errors take the room first; what is printed stays in order. */
 	for (int level = DIAG_ERROR; level >= DIAG_NOTE; level--) {
@@ -124,9 +131,10 @@ void given_print_diags(FILE *to, const struct diag_list *diags, const struct giv
 		if (!is_shown(diag, options) || room[diag->level] == 0)
 			continue;
 		room[diag->level]--;
-		print_diag(to, diag, options->prefix, is_coloured);
+		print_diag(to, diag, options->prefix, is_coloured, sources);
 		printed++;
 	}
+	source_lines_free(sources);
 	print_rest(to, diags, options, printed);
 }
 

@@ -20,6 +20,7 @@ struct given_print {
 	const char *prefix; /* put before paths so that they can be clicked; NULL: none */
 	bool all;	    /* no cap */
 	bool notes;	    /* notes too */
+	bool source;	    /* the line of the source with each */
 };
 /* Prints what a person can read, errors first when not all fits, and a count of the rest. */
 void given_print_diags(FILE *to, const struct diag_list *diags, const struct given_print *options);

@@ -151,3 +151,17 @@ void silence_apply(struct silence *silence, struct diag_list *diags)
 	if (silence)
 		diag_list_filter(diags, keep, silence);
 }
+
+void silence_tell_idle(const struct silence *silence, struct diag_list *diags)
+{
+	if (diag_list_level_count(diags, DIAG_ERROR))
+		return;
+	for (size_t i = 0; silence && i < silence->count; i++) {
+		const struct silence_item *item = &silence->items[i];
+
+		if (!item->is_used)
+			diag_warning(diags, item->path, item->at, "idle-ignore",
+				"this silences nothing: there is no %s %s", item->rule,
+				item->line ? "in the line" : "in the file");
+	}
+}

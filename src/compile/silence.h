@@ -33,6 +33,9 @@ void silence_add(
 void silence_free(struct silence *silence); /* NULL is fine */
 /* Whether a comment covers this; its item is then marked. NULL covers nothing. */
 bool silence_covers(struct silence *silence, const struct diag *diag, bool is_late);
+/* Warns of what covers nothing, unless there are errors, which hide what is behind them. For files
+ * that nothing more is found out about. */
+void silence_tell_idle(const struct silence *silence, struct diag_list *diags);
 /* Takes what is covered out of the list, when a file has been read. */
 void silence_apply(struct silence *silence, struct diag_list *diags);
 

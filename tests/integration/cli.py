@@ -32,8 +32,12 @@ def help_and_version():
     assert "usage:" in xdspub().stderr and xdspub().returncode == 2
     for arguments, text in ((("chekc",), 'did you mean "check"?'),
                             (("check", "--jsn", "."), 'did you mean "json"?'),
-                            (("check",), "usage: xdspub check TREE"),
-                            (("check", "a", "b"), "one too many"),
+                            (("check",), "usage: xdspub check PATH..."),
+                            (("check", ".", "--select", "strng.*"), "no such rule"),
+                            (("check", ".", "--ignore", "unknown-fild"), 'mean "unknown-field"?'),
+                            (("check", ".", "--ignore", "unknown-field"), "cannot be silenced"),
+                            (("check", ".", "--as", "cloud"), "--as cloud"),
+                            (("check", ".", "--format", "xml"), "sarif"),
                             (("build", "tree"), "-o OUT"),
                             (("serve",), "xdspub.yaml"),
                             (("serve", "--source", "."), "nothing to do"),
@@ -67,7 +71,10 @@ def check_bad():
         result = xdspub("check", path)
         assert result.returncode == 1 and not result.stderr, result
         lines = result.stdout.splitlines()
-        assert len(lines) == 3, lines
+        assert len(lines) == 7, lines  # the last one is behind the end
+        assert lines[1:3] == ["    2 | lb_polcy: RANDOM", "      | ^~~~~~~~"], lines
+        assert lines[4:6] == ["    3 | connect_timeout: 1x", "      |                  ^~"], lines
+        lines = lines[::3]
         prefix = path.rstrip("/")
         assert lines[0].startswith(f"{prefix}/clusters/a.yaml:2:1: error: "), lines
         assert 'did you mean "lb_policy"?' in lines[0] and lines[0].endswith("]")
@@ -90,9 +97,9 @@ def check_many():
     for i in range(300):
         write(f"tree/clusters/x{i:03}.yaml", f"name: x{i}\nno_such_field: 1\n")
     lines = xdspub("check", "tree").stdout.splitlines()
-    assert len(lines) == 51 and lines[-1].startswith("... and 250 more; --all shows them"), lines[-1]
+    assert len(lines) == 151 and lines[-1].startswith("... and 250 more; --all shows them"), lines[-1]
     lines = xdspub("check", "tree", "--all").stdout.splitlines()
-    assert len(lines) == 300, len(lines)
+    assert len(lines) == 900, len(lines)
 
 
 def check_schema():
