@@ -54,7 +54,8 @@ struct xds_lane {
 	bool must_answer;    /* even an empty one (S.77, S.87) */
 	bool is_outstanding; /* the last response was not answered yet */
 	bool is_rejected;    /* it was refused */
-	bool is_shrunk;	     /* delta: the client let go of some of it before it answered */
+	bool must_retry;     /* delta: what is refused is offered again once nothing is on its way:
+				what the client minded was replaced or let go of meanwhile */
 	bool is_naming;	 /* delta: the request that waits named what it had not named before, and
 			    nothing else is to be said */
 	bool may_repeat; /* what uses this type was sent since: asking again means it (S.70) */
@@ -68,7 +69,9 @@ struct xds_lane {
 	int64_t sent_ms;	    /* -1: never, as the others */
 	int64_t acknowledged_ms;
 	int64_t rejected_ms;
-	int64_t gone_ms;    /* since when something that is gone waits to be removed; -1: nothing */
+	uint32_t gone;	       /* what waits to be removed */
+	int64_t gone_ms;       /* since when the last of it waits; -1: nothing */
+	int64_t gone_since_ms; /* the first of it */
 	int64_t awaited_ms; /* since when the client should ask for what new clusters wait for; -1
 			     */
 	int64_t refresh_ms; /* when a TTL wants the next refresh; -1: none */

@@ -135,13 +135,17 @@ static void enter_wildcard(struct editor *editor)
 				&editor->draft, entry->name, &entry->digest, XDS_HELD | XDS_OWED);
 }
 
-/* What was refused together is offered again. */
-static void owe_refused(struct xds_stream *stream, struct xds_lane *lane)
+/* What was refused together is offered again, if there is a reason for it and the client has
+ * answered all: one that takes its time to refuse would be told the same for ever otherwise. */
+static void retry(struct xds_stream *stream, struct xds_lane *lane)
 {
 	const struct xds_entry *entry;
 	struct xds_draft draft;
 	size_t cursor = 0;
 
+	if (!lane->must_retry || lane->is_outstanding)
+		return;
+	lane->must_retry = false;
 	xds_draft_begin(&draft, &stream->feed->hub->registry, lane->table, lane->table->whole.kind);
 	while ((entry = xds_table_next(lane->table, &cursor)))
 		if (entry->flags & XDS_REJECTED)
@@ -221,10 +225,8 @@ static bool apply_change(struct xds_stream *stream, struct xds_lane *lane,
 	edit_names(&editor, request, is_first ? request->versions_count : 0);
 	xds_lane_set_table(stream, lane, xds_draft_finish(&editor.draft));
 	/* Perhaps that was what it minded, or will have minded, in a response. */
-	if (lane->is_outstanding && (editor.lost & XDS_PENDING))
-		lane->is_shrunk = true;
-	if (editor.lost & XDS_REJECTED)
-		owe_refused(stream, lane);
+	lane->must_retry |= editor.lost & (XDS_PENDING | XDS_EARLIER | XDS_REJECTED);
+	retry(stream, lane);
 	lane->is_naming = editor.is_naming;
 	return editor.is_skipped;
 }
@@ -237,19 +239,21 @@ static enum xds_event read_verdict(struct xds_stream *stream, struct xds_lane *l
 	bool is_last = xds_lane_has_nonce(lane, request->nonce);
 
 	if (request->has_error && lane->nonce) {
-		enum xds_answered refused = lane->is_shrunk ? XDS_REFUSED_SHRUNK : XDS_REFUSED;
 		bool was_outstanding = lane->is_outstanding;
 
 		xds_lane_reject(lane, request->error_code, request->error_message, now_ms);
 		lane->is_outstanding = was_outstanding && !is_last;
+		lane->must_retry |= !is_last;
 		xds_lane_set_table(stream, lane,
-			xds_settle(hub, lane->table, is_last ? refused : XDS_REFUSED_EARLIER));
+			xds_settle(hub, lane->table, is_last ? XDS_REFUSED : XDS_REFUSED_EARLIER));
+		retry(stream, lane);
 		return XDS_EVENT_NACK;
 	}
 	if (!is_last || !lane->is_outstanding)
 		return XDS_EVENT_REPEAT;
 	xds_lane_acknowledge(lane, now_ms);
 	xds_lane_set_table(stream, lane, xds_settle(hub, lane->table, XDS_ACCEPTED));
+	retry(stream, lane);
 	return XDS_EVENT_ACK;
 }
 

@@ -44,7 +44,7 @@ struct xds_lane *xds_lane_add(struct xds_stream *stream, enum xds_type type)
 	stream->lanes_count++;
 	*lane = (struct xds_lane){.type = (uint8_t)type};
 	lane->sent_ms = lane->acknowledged_ms = lane->rejected_ms = -1;
-	lane->gone_ms = lane->awaited_ms = lane->refresh_ms = -1;
+	lane->gone_ms = lane->gone_since_ms = lane->awaited_ms = lane->refresh_ms = -1;
 	lane->table = xds_table_empty(registry, kind);
 	return lane;
 }

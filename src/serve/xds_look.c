@@ -53,7 +53,8 @@ static void look_at_delta(
 		look->has_news = look->has_changes = true;
 		break;
 	case XDS_REMOVE:
-		look->has_gone = look->has_changes = true;
+		look->gone++;
+		look->has_changes = true;
 		break;
 	case XDS_DROP:
 		look->has_changes = true;
@@ -71,7 +72,7 @@ static void look_at_sotw(
 	} else if (one->entry->flags & XDS_HELD) {
 		/* Of other types a client cannot be told by leaving out (S.72, S.106), but if it
 		 * refused the last response, one with less in it is worth a try. */
-		look->has_gone |= row->is_wildcard;
+		look->gone += row->is_wildcard;
 		look->has_again |= !row->is_wildcard;
 	}
 }
@@ -101,7 +102,7 @@ static void look_at_page(
 static void add_up(struct xds_look *whole, const struct xds_look *page)
 {
 	whole->has_news |= page->has_news;
-	whole->has_gone |= page->has_gone;
+	whole->gone += page->gone;
 	whole->has_again |= page->has_again;
 	whole->has_refused |= page->has_refused;
 	whole->has_changes |= page->has_changes;

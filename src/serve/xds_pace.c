@@ -8,6 +8,7 @@
 #include "serve/xds_warm.h"
 
 #define REFRESH_LEAST_MS 100
+#define DRAINS_MOST	 10
 
 static bool has_news(const struct xds_lane *lane)
 {
@@ -25,7 +26,7 @@ static bool has_reply(const struct xds_lane *lane)
 
 static bool has_gone(const struct xds_lane *lane)
 {
-	return lane->table->whole.look.has_gone;
+	return lane->table->whole.look.gone > 0;
 }
 
 static int64_t ttl_of(const struct xds_lane *lane)
@@ -41,12 +42,37 @@ static bool is_settled(const struct xds_lane *lane)
 		       !lane->must_answer);
 }
 
+/* When it is removed whether or not the client still uses it. What went last has its time, too,
+ * though something else waited longer already; but not for ever. */
+static int64_t remove_at_ms(const struct xds_stream *stream, const struct xds_lane *lane)
+{
+	int64_t drain_ms = stream->feed->hub->settings.drain_ms;
+	int64_t at_ms = lane->gone_ms + drain_ms;
+	int64_t most_ms = lane->gone_since_ms + DRAINS_MOST * drain_ms;
+
+	return at_ms < most_ms ? at_ms : most_ms;
+}
+
+/* Notes since when something waits to be removed. */
+static void watch_gone(struct xds_lane *lane, int64_t now_ms)
+{
+	uint32_t gone = lane->table->whole.look.gone;
+
+	if (gone == 0)
+		lane->gone_ms = lane->gone_since_ms = -1;
+	else if (gone > lane->gone || lane->gone_ms < 0)
+		lane->gone_ms = now_ms;
+	if (gone && lane->gone_since_ms < 0)
+		lane->gone_since_ms = now_ms;
+	lane->gone = gone;
+}
+
 /* Nothing that the client still uses would be taken away (S.111). */
 static bool may_remove(const struct xds_stream *stream, const struct xds_lane *lane, int64_t now_ms)
 {
 	uint16_t used_by = xds_lane_row(lane)->used_by;
 
-	if (stream->row || now_ms - lane->gone_ms >= stream->feed->hub->settings.drain_ms)
+	if (stream->row || now_ms >= remove_at_ms(stream, lane))
 		return true;
 	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
 		const struct xds_lane *user;
@@ -144,7 +170,6 @@ static void hand_out(struct xds_stream *stream, struct xds_lane *lane, struct xd
 	lane->sent_ms = now_ms;
 	lane->is_outstanding = true;
 	lane->is_rejected = false;
-	lane->is_shrunk = false;
 	lane->responses++;
 }
 
@@ -175,7 +200,7 @@ static bool send_step(
 	lane->is_owed = lane->must_answer = lane->is_naming = false;
 	lane->may_repeat = false;
 	if (with_gone)
-		lane->gone_ms = -1;
+		lane->gone_ms = lane->gone_since_ms = -1;
 	plan_refresh(stream, lane, ttl_of(lane), now_ms);
 	if (is_news)
 		owe_dependents(stream, lane, answer, now_ms);
@@ -227,7 +252,7 @@ static bool serve_lane(struct xds_stream *stream, struct xds_lane *lane, bool be
 			return send_step(stream, lane, true, now_ms);
 		wait_until(stream, until);
 	} else if (has_gone(lane) && !is_gone) {
-		wait_until(stream, lane->gone_ms + stream->feed->hub->settings.drain_ms);
+		wait_until(stream, remove_at_ms(stream, lane));
 	}
 	if (lane->refresh_ms >= 0 && now_ms >= lane->refresh_ms &&
 		send_refresh(stream, lane, now_ms))
@@ -255,10 +280,7 @@ bool xds_pace_next(
 		struct xds_lane *lane = &stream->lanes[i];
 
 		xds_look(feed, lane->table);
-		if (!has_gone(lane))
-			lane->gone_ms = -1;
-		else if (lane->gone_ms < 0)
-			lane->gone_ms = now_ms;
+		watch_gone(lane, now_ms);
 		if (has_reply(lane))
 			replies = i + 1;
 	}

@@ -7,15 +7,14 @@ static uint64_t settle_flags(uint64_t flags, enum xds_answered answered)
 {
 	uint64_t refused = 0, settled = XDS_PENDING | XDS_EARLIER;
 
-	if (answered == XDS_REFUSED || answered == XDS_REFUSED_SHRUNK)
+	if (answered == XDS_REFUSED)
 		refused = XDS_PENDING;
 	else if (answered == XDS_REFUSED_EARLIER)
 		refused = settled = XDS_EARLIER;
 	if (flags & XDS_LEFT)
 		return flags & ~settled & (XDS_PENDING | XDS_EARLIER) ? flags & ~settled : 0;
-	/* What the client minded may have been replaced or dropped since: try again. */
 	if (flags & refused)
-		return (flags & ~settled) | (answered == XDS_REFUSED ? XDS_REJECTED : XDS_OWED);
+		return (flags & ~settled) | XDS_REJECTED;
 	if (flags & settled)
 		return flags & ~(settled | XDS_GONE);
 	return flags;

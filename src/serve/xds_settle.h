@@ -9,7 +9,6 @@
 enum xds_answered {
 	XDS_ACCEPTED,	    /* the last response, and so all before it have been answered */
 	XDS_REFUSED,	    /* the last response */
-	XDS_REFUSED_SHRUNK, /* the same, but the client wants less by now */
 	XDS_REFUSED_EARLIER /* one before the last */
 };
 /* The table afterwards; a reference. */

@@ -62,8 +62,8 @@ struct xds_kind {
 struct xds_look {
 	uint64_t stamp; /* of what it was compared with; 0: nothing yet */
 	int64_t ttl_ms; /* shortest of what there is; -1: none */
+	uint32_t gone;	/* how much of what is held does not exist any more */
 	bool has_news;
-	bool has_gone;	  /* something held does not exist any more */
 	bool has_again;	  /* what was refused is to be offered again, if it was */
 	bool has_refused; /* there is something of that */
 	bool has_changes; /* some entry will not stay as it is */

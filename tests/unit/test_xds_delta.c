@@ -207,7 +207,18 @@ static void test_s100_a_late_refusal(void **state)
 	SCRIPT(CDS_DELTA, "snapshot CDS:z=1", "> CDS", "< CDS z", "> CDS ack",
 		"snapshot CDS:z=1,bad=1,new=1", "<< CDS bad new", ".", "at 5000",
 		"snapshot CDS:z=1,bad=2,new=1", "<< CDS bad", ".", "> CDS late = NACK", ".",
-		"deadline 10000", "> CDS ack = ACK", "<< CDS new", "> CDS ack = ACK", ".");
+		"deadline -1", "> CDS ack = ACK", "<< CDS new", "> CDS ack = ACK", ".");
+}
+
+static void test_s100_refusals_that_take_their_time(void **state)
+{
+	/* both are refused when the next is out; all together once more, and that is all */
+	SCRIPT(CDS_DELTA, "snapshot CDS:z=1", "> CDS", "< CDS z", "> CDS ack",
+		"snapshot CDS:z=1,bad=1,new=1", "<< CDS bad new", ".", "at 5000",
+		"snapshot CDS:z=1,bad=1,new=1,worse=1", "<< CDS worse", ".", "at 20000",
+		"> CDS late = NACK", ".", "at 30000", ".", "> CDS nack = NACK",
+		"<< CDS bad new worse", ".", "at 60000", ".", "> CDS nack = NACK", ".", "at 90000",
+		".", "deadline -1");
 }
 
 static void test_s101_endpoints_of_changed_clusters(void **state)
@@ -379,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_s100_the_refused_resource_goes_away),
 		cmocka_unit_test(test_s100_what_was_refused_together_is_offered_together),
 		cmocka_unit_test(test_s100_a_late_refusal),
+		cmocka_unit_test(test_s100_refusals_that_take_their_time),
 		cmocka_unit_test(test_s101_endpoints_of_changed_clusters),
 		cmocka_unit_test(test_s102_secrets_of_changed_clusters_and_listeners),
 		cmocka_unit_test(test_s103_virtual_hosts_on_demand),

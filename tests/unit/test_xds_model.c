@@ -2,10 +2,14 @@
 /*
  * Many clients against the protocol core, at random but repeatable: a simple model of what Envoy
  * does, written without a look at the core's own state. Messages take their time both ways.
- *   - Envoys: aggregated streams; clusters and listeners lead to endpoints and routes; an Envoy
- *     that answers in time must never hold a route to a cluster that it does not have.
+ *   - Envoys: aggregated streams; clusters and listeners lead to endpoints and routes.
  *   - Wanderers: subscribe and unsubscribe at random, sometimes refuse, sleep and come back.
- * In the end everyone must hold exactly what it subscribed to, and nothing more may be said.
+ * Four things hold all the time:
+ *   - an Envoy that answers in time has, for each route it uses, the cluster and its endpoints;
+ *   - a reply has a question: an ACK or a NACK is none (S.67, S.68);
+ *   - a push has something that was not sent before, or that somebody needs again (S.70, S.101);
+ *   - what was refused is not sent again before the set has changed (S.68, S.100).
+ * In the end everyone holds exactly what it subscribed to, and nothing more is said.
  */
 #include "serve/xds_stream.h"
 
@@ -17,123 +21,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/queue.h>
 
 #include "base/mem.h"
-#include "snapshot/bridge.h"
+#include "xds_causes.h"
 
-#define NAMES	 10 /* of each type */
-#define CLIENTS	 24
-#define STEPS	 400
-#define GRACE_MS 30000
-#define BAD	 'x' /* a value that picky clients refuse */
-
-static const enum xds_type types[] = {XDS_CDS, XDS_EDS, XDS_SDS, XDS_LDS, XDS_RDS};
-#define TYPES (sizeof(types) / sizeof(types[0]))
-
-struct world {
-	uint64_t random;
-	int64_t now_ms;
-	unsigned last_value;
-	char values[XDS_TYPE_COUNT][NAMES][16]; /* "": absent; "v7:3": leads to number 3 */
-	struct bridge bridge;
-	struct xds_hub *hub;
-	struct xds_feed *feed;
-};
-
-static unsigned pick(struct world *world, unsigned below)
-{
-	world->random = world->random * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(world->random >> 33) % below;
-}
-
-static bool chance(struct world *world, unsigned percent)
-{
-	return pick(world, 100) < percent;
-}
-
-/* What a client holds of one resource; a value of its body. */
-struct copy {
-	bool is_there;
-	char value[16];
-	struct version version;
-};
-
-struct request {
-	STAILQ_ENTRY(request) link;
-	int64_t due_ms;
-	enum xds_type type;
-	char nonce[XDS_NONCE_SIZE];
-	struct version version;
-	bool has_error;
-	unsigned names; /* bits */
-	unsigned dropped;
-	bool star;
-	bool drops_star;
-	unsigned known; /* initial versions */
-	struct version versions[NAMES];
-};
-
-struct response {
-	STAILQ_ENTRY(response) link;
-	int64_t due_ms;
-	enum xds_type type;
-	char nonce[XDS_NONCE_SIZE];
-	struct version version;
-	unsigned items;
-	unsigned removed;
-	struct copy copies[NAMES];
-};
-
-STAILQ_HEAD(requests, request);
-STAILQ_HEAD(responses, response);
-
-struct subject { /* one type of one client */
-	bool is_asked;
-	bool is_wildcard;
-	bool has_named;
-	bool is_legacy; /* the wildcard in its old form: without a star */
-	unsigned names;
-	struct copy held[NAMES];
-	struct version accepted; /* SotW */
-	char nonce[XDS_NONCE_SIZE];
-	/* what the server was seen to send, to tell repetitions */
-	struct copy last[NAMES];
-	unsigned excused; /* may be sent again: asked for, refused or used by something new */
-	struct version last_version;
-	char last_nonce[XDS_NONCE_SIZE];
-	unsigned questions; /* requests on their way or not answered that deserve a reply */
-	unsigned warming;
-};
-
-struct client {
-	bool is_delta;
-	bool is_envoy;
-	bool is_picky;
-	bool is_lame; /* answers late, sleeps */
-	int single;   /* type of its only service; -1: aggregated */
-	int64_t asleep_ms;
-	bool is_clean; /* no dangling references expected at the moment */
-	struct xds_stream *stream;
-	struct requests up;
-	struct responses down;
-	unsigned down_count;
-	int64_t up_ms;
-	int64_t down_ms;
-	struct subject subjects[XDS_TYPE_COUNT];
-};
-
-/* Of a name such as "n7", or the star. */
-static unsigned index_of(struct slice name)
-{
-	assert_int_equal(name.length, 2);
-	return (unsigned)(name.data[1] - '0');
-}
-
-static bool sets_by_absence(enum xds_type type)
-{
-	return type == XDS_CDS || type == XDS_LDS;
-}
+#define CLIENTS 24
+#define STEPS	400
 
 static int64_t later(struct world *world, const struct client *client, int64_t *last_ms)
 {
@@ -172,7 +65,7 @@ static void ask_first(struct world *world, struct client *client, enum xds_type 
 	struct request *request = request_new(client, type);
 
 	request->nonce[0] = '\0';
-	subject->questions++;
+	request->is_question = true;
 	subject->excused = ~0u;
 	if (client->is_delta) {
 		request->names = subject->names;
@@ -201,7 +94,7 @@ static void ask_again(
 		return;
 	}
 	request = request_new(client, type);
-	subject->questions++;
+	request->is_question = true;
 	subject->excused |= subject->names & ~before;
 	if (client->is_delta) {
 		request->names = subject->names & ~before;
@@ -229,6 +122,8 @@ static void answer(struct world *world, struct client *client, enum xds_type typ
 	request->star = !client->is_delta && request->star;
 	memcpy(request->nonce, response->nonce, XDS_NONCE_SIZE);
 	request->has_error = !is_accepted;
+	request->answered = response->items | response->removed;
+	request->answered_version = response->version;
 	post(world, client, request);
 }
 
@@ -257,16 +152,24 @@ static void check_references(const struct world *world, const struct client *cli
 	unsigned routes = led_to(subjects[XDS_LDS].held) & mask_of(subjects[XDS_RDS].held);
 
 	for (unsigned i = 0; i < NAMES; i++) {
+		const char *what = NULL;
 		unsigned cluster;
 
 		if (!(routes & 1u << i))
 			continue;
 		cluster = (unsigned)atoi(strchr(subjects[XDS_RDS].held[i].value, ':') + 1);
 		if (!subjects[XDS_CDS].held[cluster].is_there)
+			what = "cluster";
+		/* A client that asks for routes is answered at once (S.79), whether or not it has
+		 * asked for the endpoints of new clusters already. */
+		else if (!(subjects[XDS_EDS].endpoints & 1u << cluster) &&
+			 subjects[XDS_RDS].held[i].is_pushed)
+			what = "endpoints";
+		if (what)
 			fail_msg("%lld ms: %s client uses route %u, which leads to cluster %u, "
-				 "which it does not have",
+				 "of which it has no %s",
 				(long long)world->now_ms, client->is_delta ? "delta" : "SotW", i,
-				cluster);
+				cluster, what);
 	}
 }
 
@@ -305,6 +208,7 @@ static void follow_references(
 		before = subject->names;
 		subject->names = mask_of(client->subjects[XDS_CDS].held);
 		subject->warming = (subject->warming | changed) & subject->names;
+		subject->endpoints &= subject->names;
 		if (subject->names != before)
 			ask_again(world, client, XDS_EDS, before);
 		else if (changed && !client->is_delta)
@@ -324,7 +228,7 @@ static void receive(struct world *world, struct client *client, const struct res
 {
 	struct subject *subject = &client->subjects[response->type];
 	bool is_accepted = true;
-	unsigned changed;
+	unsigned changed = 0;
 
 	for (unsigned i = 0; i < NAMES; i++)
 		if ((response->items & 1u << i) && client->is_picky &&
@@ -334,66 +238,17 @@ static void receive(struct world *world, struct client *client, const struct res
 		changed = take(client, response);
 		if (response->type == XDS_EDS)
 			subject->warming &= ~(response->items | response->removed);
-		if (client->is_envoy)
-			follow_references(world, client, response->type, changed);
-	} else {
-		subject->excused |= response->items | response->removed;
+		if (response->type == XDS_EDS)
+			subject->endpoints |= response->items & subject->names;
 	}
-	answer(world, client, response->type, response, is_accepted);
+	if (client->accepts_first)
+		answer(world, client, response->type, response, is_accepted);
+	if (is_accepted && client->is_envoy)
+		follow_references(world, client, response->type, changed);
+	if (!client->accepts_first)
+		answer(world, client, response->type, response, is_accepted);
 	if (client->is_clean)
 		check_references(world, client);
-}
-
-/* Every response needs a reason: "nothing is sent twice without cause". */
-static void check_cause(
-	struct world *world, struct client *client, const struct xds_response *seen, bool is_quiet)
-{
-	const struct xds_answer *sent = seen->answer;
-	struct subject *subject = &client->subjects[sent->type];
-	unsigned news = 0;
-
-	assert_false(is_quiet);
-	memcpy(subject->last_nonce, seen->nonce, XDS_NONCE_SIZE);
-	if (!client->is_delta) {
-		if (seen->is_push && strcmp(sent->version.text, subject->last_version.text) == 0)
-			fail_msg("%lld ms: SotW push of the version that was sent last",
-				(long long)world->now_ms);
-		if (!seen->is_push && subject->questions == 0)
-			fail_msg(
-				"%lld ms: SotW reply without a question", (long long)world->now_ms);
-		if (!seen->is_push)
-			subject->questions--;
-		subject->last_version = sent->version;
-		return;
-	}
-	if (sent->items_count == 0 && sent->removed_count == 0 && subject->questions == 0)
-		fail_msg("%lld ms: empty delta response", (long long)world->now_ms);
-	for (size_t i = 0; i < sent->items_count; i++) {
-		unsigned index = index_of(sent->items[i].name);
-		struct version version = xds_item_version(&sent->items[i]);
-		struct copy *last = &subject->last[index];
-
-		if (last->is_there && version_equal(&last->version, &version) &&
-			!(subject->excused & 1u << index))
-			fail_msg("%lld ms: %s %u was sent again", (long long)world->now_ms,
-				xds_type_row(sent->type)->name, index);
-		last->is_there = true;
-		last->version = version;
-		news |= 1u << index;
-	}
-	for (size_t i = 0; i < sent->removed_count; i++) {
-		unsigned index = index_of(sent->removed[i]);
-
-		assert_false(news & 1u << index); /* S.97 */
-		subject->last[index].is_there = false;
-		news |= 1u << index;
-	}
-	subject->excused &= ~news;
-	/* S.101: what hangs on a cluster that is sent may follow. */
-	if (sent->type == XDS_CDS)
-		client->subjects[XDS_EDS].excused |= news;
-	if (sent->type == XDS_CDS || sent->type == XDS_LDS)
-		client->subjects[XDS_SDS].excused = ~0u;
 }
 
 static void deliver(struct world *world, struct client *client, const struct xds_response *seen)
@@ -413,6 +268,7 @@ static void deliver(struct world *world, struct client *client, const struct xds
 		assert_false(response->items & 1u << index); /* S.97 */
 		response->items |= 1u << index;
 		copy->is_there = true;
+		copy->is_pushed = seen->is_push;
 		copy->version = xds_item_version(item);
 		snprintf(copy->value, sizeof(copy->value), "%.*s", (int)item->resource->body.length,
 			value);
@@ -429,7 +285,13 @@ static void write_out(struct world *world, struct client *client, bool is_quiet)
 	struct xds_response seen;
 
 	/* A client that does not read fills its window: it is not asked any more. */
-	while (client->down_count < 4 && xds_stream_next(client->stream, world->now_ms, &seen)) {
+	while (client->down_count < 4) {
+		if (!xds_stream_next(client->stream, world->now_ms, &seen)) {
+			/* What has no answer by now is a question no more. */
+			for (size_t i = 0; i < TYPES; i++)
+				client->subjects[types[i]].is_open = false;
+			break;
+		}
 		check_cause(world, client, &seen, is_quiet);
 		deliver(world, client, &seen);
 	}
@@ -469,10 +331,7 @@ static void hear(struct world *world, struct client *client, const struct reques
 	xds_stream_on_request(client->stream, &parsed, world->now_ms, &outcome);
 	assert_int_not_equal(outcome.event, XDS_EVENT_REFUSED);
 	assert_int_not_equal(outcome.event, XDS_EVENT_UNKNOWN_TYPE);
-	/* Which of several unanswered responses held what is not kept (they were sent because an
-	 * ACK took too long), so a late refusal may bring more again than was refused. */
-	if (request->has_error && strcmp(request->nonce, subject->last_nonce) != 0)
-		subject->excused = ~0u;
+	note(client, request, outcome.event);
 	/* Whoever leaves the wildcard forgets what it had by it. */
 	subject->excused |= request->drops_star ? ~0u : request->names | request->dropped;
 	write_out(world, client, false);
@@ -504,8 +363,10 @@ static void connect_client(struct world *world, struct client *client)
 	xds_stream_free(client->stream);
 	client->stream = xds_stream_new(world->feed, method, (struct xds_client){false});
 	client->up_ms = client->down_ms = world->now_ms;
-	/* A SotW client that was away may have missed the bridge. */
-	client->is_clean = client->is_envoy && !client->is_lame && !client->is_picky;
+	/* A SotW response is all there is: a client that was away, or is slower than the bridge is
+	 * long, is told of new clusters and of removed ones at once. */
+	client->is_clean = client->is_envoy && !client->is_lame && !client->is_picky &&
+			   (client->is_delta || world->grace_ms >= 30000);
 	for (size_t i = 0; i < TYPES; i++) {
 		struct subject *subject = &client->subjects[types[i]];
 		bool was_asked = subject->is_asked;
@@ -514,8 +375,10 @@ static void connect_client(struct world *world, struct client *client)
 		subject->last_version = (struct version){.text = ""};
 		subject->is_asked = false;
 		subject->has_named = false;
-		subject->questions = 0;
-		subject->excused = 0;
+		subject->is_heard = subject->is_open = subject->heard_star = false;
+		subject->may_retry = false;
+		subject->heard_names = 0;
+		subject->excused = subject->refused = 0;
 		memset(subject->last, 0, sizeof(subject->last));
 		/* An empty first request would be the old form of the wildcard. */
 		if (subject->names == 0 && !subject->is_wildcard)
@@ -548,8 +411,8 @@ static void wander(struct world *world, struct client *client)
 		for (unsigned i = 0; i < NAMES && !subject->is_wildcard; i++)
 			if (!(subject->names & 1u << i))
 				subject->held[i].is_there = false;
-		subject->questions++;
 		request = request_new(client, type);
+		request->is_question = true;
 		request->names = client->is_delta ? 0 : request->names;
 		request->star = subject->is_wildcard;
 		request->drops_star = client->is_delta && !subject->is_wildcard;
@@ -577,96 +440,6 @@ static void wander(struct world *world, struct client *client)
 	ask_again(world, client, type, before);
 }
 
-static struct snapshot *snapshot_of(const struct world *world)
-{
-	struct resource_set *sets[XDS_TYPE_COUNT];
-	struct rcstr *group = rcstr_new("g", 1);
-	struct snapshot *snapshot;
-
-	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
-		struct resource_set *empty = resource_set_empty((enum xds_type)type);
-		struct resource_set_builder *builder = resource_set_edit(empty);
-
-		resource_set_unref(empty);
-		for (unsigned i = 0; i < NAMES; i++) {
-			/* An EDS cluster must look like one; the value is what follows. */
-			struct resource_spec spec = {.type = (enum xds_type)type, .ttl_ms = -1};
-			struct resource *resource;
-			char name[8], body[24];
-
-			if (!world->values[type][i][0])
-				continue;
-			snprintf(name, sizeof(name), "n%u", i);
-			snprintf(body, sizeof(body), "%s%s", type == XDS_CDS ? "\x10\x03" : "",
-				world->values[type][i]);
-			spec.name = slice_of(name);
-			spec.body = slice_of(body);
-			resource = resource_new(&spec);
-			resource_set_put(builder, resource);
-			resource_unref(resource);
-		}
-		sets[type] = resource_set_finish(builder);
-	}
-	snapshot = snapshot_new(group, sets, false, NULL, 0);
-	rcstr_unref(group);
-	return snapshot;
-}
-
-static void set_value(struct world *world, enum xds_type type, unsigned i, unsigned to, bool is_bad)
-{
-	snprintf(world->values[type][i], sizeof(world->values[type][i]), "%c%u:%u",
-		is_bad ? BAD : 'v', ++world->last_value, to);
-}
-
-static unsigned pick_there(struct world *world, enum xds_type type)
-{
-	unsigned i = pick(world, NAMES);
-
-	while (!world->values[type][i][0])
-		i = (i + 1) % NAMES;
-	return i;
-}
-
-static void set_random(struct world *world, enum xds_type type, unsigned i, bool may_be_bad)
-{
-	unsigned to = 0;
-
-	if (type == XDS_RDS)
-		to = pick_there(world, XDS_CDS);
-	else if (type == XDS_LDS)
-		to = pick_there(world, XDS_RDS);
-	set_value(world, type, i, to, may_be_bad && chance(world, 10));
-	if (type == XDS_CDS && !world->values[XDS_EDS][i][0])
-		set_value(world, XDS_EDS, i, 0, false);
-}
-
-static unsigned target_of(const char *value)
-{
-	return (unsigned)atoi(strchr(value, ':') + 1);
-}
-
-/* Takes a resource away; whatever led to it leads elsewhere, as a compiler would insist. */
-static void take_away(struct world *world, enum xds_type type, unsigned i)
-{
-	enum xds_type user = type == XDS_CDS ? XDS_RDS : XDS_LDS;
-	unsigned there = 0;
-
-	for (unsigned k = 0; k < NAMES; k++)
-		there += world->values[type][k][0] != '\0';
-	if (there < 3 || !world->values[type][i][0])
-		return;
-	if (type == XDS_EDS && world->values[XDS_CDS][i][0])
-		return; /* a cluster without endpoints would wait for ever */
-	world->values[type][i][0] = '\0';
-	if (type == XDS_CDS)
-		world->values[XDS_EDS][i][0] = '\0';
-	if (type != XDS_CDS && type != XDS_RDS)
-		return;
-	for (unsigned k = 0; k < NAMES; k++)
-		if (world->values[user][k][0] && target_of(world->values[user][k]) == i)
-			set_random(world, user, k, false);
-}
-
 static void serve(
 	struct world *world, struct snapshot *snapshot, struct client *clients, bool is_quiet)
 {
@@ -682,14 +455,31 @@ static void publish(struct world *world, struct client *clients)
 {
 	struct snapshot *target = snapshot_of(world);
 
-	serve(world, bridge_on_target(&world->bridge, target, world->now_ms, GRACE_MS), clients,
-		false);
+	serve(world, bridge_on_target(&world->bridge, target, world->now_ms, world->grace_ms),
+		clients, false);
 	snapshot_unref(target);
+}
+
+/* From one cluster to another that is new, and mostly the former goes. */
+static void move_route(struct world *world)
+{
+	unsigned route = pick_there(world, XDS_RDS), to = pick(world, NAMES);
+	unsigned from = target_of(world->values[XDS_RDS][route]);
+
+	if (world->values[XDS_CDS][to][0])
+		return;
+	set_random(world, XDS_CDS, to, false);
+	set_value(world, XDS_RDS, route, to, false);
+	if (chance(world, 80))
+		take_away(world, XDS_CDS, from);
 }
 
 static void change_world(struct world *world, struct client *clients)
 {
 	unsigned edits = 1 + pick(world, 4);
+
+	if (chance(world, 30))
+		move_route(world);
 
 	for (unsigned k = 0; k < edits; k++) {
 		enum xds_type type = types[pick(world, TYPES)];
@@ -774,6 +564,33 @@ static void check_converged(const struct world *world, const struct client *clie
 		check_references(world, client);
 }
 
+static void run_quietly(struct world *world, struct client *clients, int rounds)
+{
+	for (int round = 0; round < rounds; round++) {
+		world->now_ms += 500;
+		serve(world, bridge_on_time(&world->bridge, world->now_ms), clients, false);
+		for (size_t i = 0; i < CLIENTS; i++) {
+			clients[i].asleep_ms = 0;
+			run_client(world, &clients[i]);
+		}
+	}
+}
+
+/* Nobody changes anything, and the picky go on refusing: that comes to an end, too. */
+static void check_no_loop(struct world *world, struct client *clients)
+{
+	uint64_t before[CLIENTS];
+
+	run_quietly(world, clients, 1000);
+	for (size_t i = 0; i < CLIENTS; i++)
+		before[i] = clients[i].responses;
+	run_quietly(world, clients, 200);
+	for (size_t i = 0; i < CLIENTS; i++)
+		if (clients[i].responses != before[i])
+			fail_msg("%s client %zu is told the same for ever",
+				clients[i].is_delta ? "delta" : "SotW", i);
+}
+
 static void settle(struct world *world, struct client *clients)
 {
 	/* Nobody minds anything any more, and everyone listens. */
@@ -783,14 +600,7 @@ static void settle(struct world *world, struct client *clients)
 				set_value(world, types[k], i, target_of(world->values[types[k]][i]),
 					false);
 	publish(world, clients);
-	for (int round = 0; round < 2000; round++) {
-		world->now_ms += 500;
-		serve(world, bridge_on_time(&world->bridge, world->now_ms), clients, false);
-		for (size_t i = 0; i < CLIENTS; i++) {
-			clients[i].asleep_ms = 0;
-			run_client(world, &clients[i]);
-		}
-	}
+	run_quietly(world, clients, 2000);
 	for (size_t i = 0; i < CLIENTS; i++) {
 		assert_true(STAILQ_EMPTY(&clients[i].up) && STAILQ_EMPTY(&clients[i].down));
 		check_converged(world, &clients[i], i);
@@ -808,7 +618,10 @@ static void run_world(uint64_t seed)
 {
 	static const int singles[] = {XDS_CDS, XDS_EDS, XDS_RDS, XDS_SDS};
 	const struct xds_settings settings = XDS_SETTINGS_DEFAULT;
-	struct world world = {.random = seed, .bridge = {.final_at_ms = -1}};
+	/* On delta streams make before break does not depend on a long bridge (S.111). */
+	static const int64_t graces[] = {50, 2000, 30000};
+	struct world world = {
+		.random = seed, .grace_ms = graces[seed % 3], .bridge = {.final_at_ms = -1}};
 	struct client *clients = xcalloc(CLIENTS, sizeof(*clients));
 	struct xds_hub_counts counts;
 
@@ -828,6 +641,7 @@ static void run_world(uint64_t seed)
 		client->is_envoy = i % 4 < 2;
 		client->is_picky = i % 3 == 0;
 		client->is_lame = i % 5 == 0;
+		client->accepts_first = i % 7 < 3;
 		client->single = !client->is_envoy && i % 8 < 4 ? singles[pick(&world, 4)] : -1;
 		if (client->is_envoy) {
 			client->subjects[XDS_CDS].is_wildcard = true;
@@ -852,6 +666,7 @@ static void run_world(uint64_t seed)
 			if (chance(&world, 10))
 				misbehave(&world, &clients[i]);
 	}
+	check_no_loop(&world, clients);
 	settle(&world, clients);
 	counts = xds_hub_count(world.hub);
 	assert_in_range(counts.names, 0, NAMES);

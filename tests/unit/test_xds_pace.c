@@ -140,6 +140,16 @@ static void test_s111_a_refused_route_still_uses_the_old_cluster(void **state)
 		"> RDS r ack", "<< CDS b", ".");
 }
 
+static void test_s111_each_removal_has_its_time(void **state)
+{
+	SCRIPT(ADS_DELTA, DELTA_START, "snapshot CDS:b=1,c=1,a=e1 EDS:a=1 SDS:s=1 LDS:l=1 RDS:r=2",
+		"<< CDS b c", "> CDS ack", "<< RDS r", "> RDS nack", ".", "at 1000",
+		"snapshot CDS:b=1,c=1 EDS:a=1 SDS:s=1 LDS:l=1 RDS:r=2", ".", "deadline 31000",
+		/* another one, though the first has waited so long already */
+		"at 30000", "snapshot CDS:b=1 EDS:a=1 SDS:s=1 LDS:l=1 RDS:r=2", ".",
+		"deadline 60000", "at 31000", ".", "at 60000", "<< CDS -a -c", ".");
+}
+
 static void test_s88_s111_a_client_that_comes_back(void **state)
 {
 	SCRIPT(ADS_DELTA, "snapshot CDS:b=1 LDS:l=1 RDS:r=2", "> CDS a@1", "< CDS b", ".",
@@ -213,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_s111_without_a_bridge_delta_adds_first),
 		cmocka_unit_test(test_s110_endpoints_of_new_clusters_before_routes),
 		cmocka_unit_test(test_s111_a_refused_route_still_uses_the_old_cluster),
+		cmocka_unit_test(test_s111_each_removal_has_its_time),
 		cmocka_unit_test(test_s88_s111_a_client_that_comes_back),
 		cmocka_unit_test(test_ttls_go_on_while_something_waits),
 		cmocka_unit_test(test_a_stream_moves_to_another_group),
