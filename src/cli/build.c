@@ -41,30 +41,47 @@ static int open_all(struct run *run)
 		&run->options, run->encoder, NULL, run->others, &run->publisher);
 }
 
-static void publish_group(struct run *run, const struct build_group *group)
+static void note_published(
+	struct run *run, const char *name, const struct publish_result *result, int error)
 {
-	struct publish_result result = {0};
-	json_t *object = json_pack("{ss}", "name", group->name->text);
-	int error;
+	json_array_append_new(run->groups,
+		json_pack("{s:s,s:I,s:I,s:I}", "name", name, "written", (json_int_t)result->written,
+			"removed", (json_int_t)result->removed, "unchanged",
+			(json_int_t)result->unchanged));
+	if (!error)
+		return;
+	diag_error(run->others, run->options.publish, nowhere, "publish-failed",
+		"group %s cannot be published: %s", name, strerror(-error));
+	run->has_failed = true;
+}
 
-	if (!group->target) {
-		json_object_set_new(object, "held",
-			json_string(group->held_reason ? group->held_reason : "errors"));
-		run->has_failed = true;
-	} else {
-		error = publisher_publish(run->publisher, group->target, &result);
-		if (error) {
-			diag_error(run->others, run->options.publish, nowhere, "publish-failed",
-				"group %s cannot be published: %s", group->name->text,
-				strerror(-error));
-			run->has_failed = true;
+static void publish_groups(struct run *run, const struct build *build)
+{
+	struct snapshot **snapshots = xcalloc(build->groups_count + 1, sizeof(*snapshots));
+	struct publish_result *results = xcalloc(build->groups_count + 1, sizeof(*results));
+	int *errors = xcalloc(build->groups_count + 1, sizeof(*errors));
+	size_t count = 0, next = 0;
+
+	for (size_t i = 0; i < build->groups_count; i++)
+		if (build->groups[i].target)
+			snapshots[count++] = build->groups[i].target;
+	publisher_publish_many(run->publisher, snapshots, count, results, errors);
+	for (size_t i = 0; i < build->groups_count; i++) {
+		const struct build_group *group = &build->groups[i];
+
+		if (group->target) {
+			note_published(run, group->name->text, &results[next], errors[next]);
+			next++;
+			continue;
 		}
-		json_object_set_new(object, "written", json_integer((json_int_t)result.written));
-		json_object_set_new(object, "removed", json_integer((json_int_t)result.removed));
-		json_object_set_new(
-			object, "unchanged", json_integer((json_int_t)result.unchanged));
+		json_array_append_new(
+			run->groups, json_pack("{s:s,s:s}", "name", group->name->text, "held",
+					     group->held_reason ? group->held_reason : "errors"));
+		run->has_failed = true;
 	}
-	json_array_append_new(run->groups, object);
+	free(snapshots);
+	free(results);
+	free(errors);
 }
 
 static void build_all(struct run *run)
@@ -84,8 +101,8 @@ static void build_all(struct run *run)
 	diag_list_append(run->diags, build->diags);
 	if (!build->groups_are_good)
 		run->has_failed = true;
-	for (size_t i = 0; build->groups_are_good && i < build->groups_count; i++)
-		publish_group(run, &build->groups[i]);
+	if (build->groups_are_good)
+		publish_groups(run, build);
 }
 
 static int print(const struct run *run, const struct args *args)

@@ -20,8 +20,9 @@ struct group {
 	char *held_reason; /* NULL: not held */
 	size_t modified_files;
 	bool is_state_behind, is_files_behind;
-	bool is_wanted; /* by the last good groups.yaml */
-	bool is_stale;	/* its report has to be brought up to date */
+	bool was_files_behind; /* while that is tried again */
+	bool is_wanted;	       /* by the last good groups.yaml */
+	bool is_stale;	       /* its report has to be brought up to date */
 };
 
 struct served {
@@ -178,11 +179,9 @@ static void note_state_error(struct served *served, int error)
 
 static void note_files_error(struct served *served, const struct group *group, int error)
 {
-	overview_files_error(served->options.report, error ? strerror(-error) : NULL);
-	if (error)
-		log_event(served->options.log, LOG_LEVEL_ERROR, "publish-failed",
-			LOG_SLICE("group", name_of(group)), LOG_TEXT("error", strerror(-error)),
-			LOG_NUMBER("retry_ms", served->retry_pause_ms));
+	log_event(served->options.log, LOG_LEVEL_ERROR, "publish-failed",
+		LOG_SLICE("group", name_of(group)), LOG_TEXT("error", strerror(-error)),
+		LOG_NUMBER("retry_ms", served->retry_pause_ms));
 }
 
 static int save_group(struct served *served, struct group *group)
@@ -208,31 +207,83 @@ static void store_group(struct served *served, struct group *group)
 	group->is_stale = true;
 }
 
-static int publish_group(struct served *served, struct group *group)
+static void note_published(
+	struct served *served, struct group *group, const struct publish_result *result, int error)
 {
-	struct publish_result result = {0};
-	int error = 0;
-
-	if (!served->options.publisher)
-		return 0;
-	error = publisher_publish(served->options.publisher, group->bridge.published, &result);
 	for (int type = 0; type < XDS_TYPE_COUNT; type++)
 		group->files.is_known[type] = publisher_version(served->options.publisher,
 			name_of(group), (enum xds_type)type, &group->files.versions[type]);
-	if (error) {
-		group->is_files_behind = true;
-		note_files_error(served, group, error);
-	} else {
-		group->is_files_behind = false;
-		group->modified_files = 0;
-		if (result.written || result.removed)
-			log_event(served->options.log, LOG_LEVEL_INFO, "files",
-				LOG_SLICE("group", name_of(group)),
-				LOG_NUMBER("written", (int64_t)result.written),
-				LOG_NUMBER("removed", (int64_t)result.removed),
-				LOG_NUMBER("bytes", (int64_t)result.bytes));
-	}
+	group->is_files_behind = error != 0;
 	group->is_stale = true;
+	if (error) {
+		note_files_error(served, group, error);
+		return;
+	}
+	group->modified_files = 0;
+	if (result->written || result->removed)
+		log_event(served->options.log, LOG_LEVEL_INFO, "files",
+			LOG_SLICE("group", name_of(group)),
+			LOG_NUMBER("written", (int64_t)result->written),
+			LOG_NUMBER("removed", (int64_t)result->removed),
+			LOG_NUMBER("bytes", (int64_t)result->bytes));
+}
+
+/* An error is over once no group is behind. */
+static void note_files(struct served *served, int error)
+{
+	const struct group *group;
+	size_t cursor = 0;
+
+	while (!error && (group = next_group(served, &cursor)))
+		if (group->is_files_behind)
+			return;
+	overview_files_error(served->options.report, error ? strerror(-error) : NULL);
+}
+
+static bool is_next(const struct group *group)
+{
+	return group->next != NULL;
+}
+
+static bool is_loaded(const struct group *group)
+{
+	return group->bridge.published != NULL;
+}
+
+static bool is_files_behind(const struct group *group)
+{
+	return group->is_files_behind;
+}
+
+/* The files of all groups that are wanted, which wait for the disk together. Returns the last
+ * error; each group knows whether it is behind. */
+static int publish_groups(struct served *served, bool (*is_wanted)(const struct group *group))
+{
+	struct group *group, **groups = xcalloc(served->groups.count + 1, sizeof(*groups));
+	struct snapshot **snapshots = xcalloc(served->groups.count + 1, sizeof(*snapshots));
+	struct publish_result *results = xcalloc(served->groups.count + 1, sizeof(*results));
+	int *errors = xcalloc(served->groups.count + 1, sizeof(*errors)), error = 0;
+	size_t cursor = 0, count = 0;
+
+	while (served->options.publisher && (group = next_group(served, &cursor))) {
+		if (!is_wanted(group))
+			continue;
+		groups[count] = group;
+		snapshots[count++] = group->bridge.published;
+	}
+	if (count)
+		publisher_publish_many(
+			served->options.publisher, snapshots, count, results, errors);
+	for (size_t i = 0; i < count; i++) {
+		note_published(served, groups[i], &results[i], errors[i]);
+		error = errors[i] ? errors[i] : error;
+	}
+	if (count)
+		note_files(served, error);
+	free(groups);
+	free(snapshots);
+	free(results);
+	free(errors);
 	return error;
 }
 
@@ -275,9 +326,8 @@ static size_t bring_out(struct served *served, int64_t now_ms)
 {
 	size_t cursor, count = 0;
 	struct group *group;
-	int error = 0, files_error = 0;
+	int error = save_next(served);
 
-	error = save_next(served);
 	if (error) {
 		note_state_error(served, error);
 		schedule_retry(served, now_ms);
@@ -289,16 +339,10 @@ static size_t bring_out(struct served *served, int64_t now_ms)
 		store_group(served, group);
 		count++;
 	}
-	for (cursor = 0; (group = next_group(served, &cursor));) {
-		if (!group->next)
-			continue;
-		if (publish_group(served, group) < 0)
-			files_error = -1;
-		snapshot_unref(group->next);
-		group->next = NULL;
-	}
-	if (files_error)
+	if (count && publish_groups(served, is_next) < 0)
 		schedule_retry(served, now_ms);
+	for (cursor = 0; (group = next_group(served, &cursor));)
+		snapshot_unref(TAKE(group->next));
 	return count;
 }
 
@@ -360,12 +404,8 @@ size_t served_load(struct served *served, const struct texts *only)
 
 void served_publish_loaded(struct served *served, int64_t now_ms)
 {
-	size_t cursor = 0;
-	struct group *group;
-
-	while ((group = next_group(served, &cursor)))
-		if (group->bridge.published && publish_group(served, group) < 0)
-			schedule_retry(served, now_ms);
+	if (publish_groups(served, is_loaded) < 0)
+		schedule_retry(served, now_ms);
 	tell_stale(served, now_ms);
 }
 
@@ -520,7 +560,7 @@ static void retry_sinks(struct served *served, int64_t now_ms, int64_t grace_ms)
 {
 	size_t cursor = 0;
 	struct group *group;
-	int error, files_error = 0;
+	int files_error;
 	bool was_state_behind = served->is_text_behind;
 	int state_error = served->is_text_behind ? save_text(served) : 0;
 
@@ -534,15 +574,13 @@ static void retry_sinks(struct served *served, int64_t now_ms, int64_t grace_ms)
 			if (!state_error)
 				state_error = save_group(served, group);
 		}
-		if (!group->is_files_behind)
-			continue;
-		error = publish_group(served, group);
-		if (error)
-			files_error = error;
-		else if (group->bridge.final_at_ms >= 0)
-			group->bridge.final_at_ms = now_ms + grace_ms;
+		group->was_files_behind = group->is_files_behind;
 	}
-	overview_files_error(served->options.report, files_error ? strerror(-files_error) : NULL);
+	files_error = publish_groups(served, is_files_behind);
+	for (cursor = 0; (group = next_group(served, &cursor));)
+		if (group->was_files_behind && !group->is_files_behind &&
+			group->bridge.final_at_ms >= 0)
+			group->bridge.final_at_ms = now_ms + grace_ms;
 	if (was_state_behind)
 		note_state_error(served, state_error);
 	if (state_error || files_error) {

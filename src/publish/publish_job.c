@@ -10,10 +10,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-/* Up to this many files are synced one by one; more with one syncfs, which may also have to wait
- * for what others have written. */
-#define SYNC_EACH_LIMIT 32
-
 struct staged {
 	const struct layout_step *step;
 	enum file_format format;
@@ -22,8 +18,8 @@ struct staged {
 	struct atomic_file file;
 };
 
-struct job {
-	const struct publish_job_options *options;
+struct publish_job {
+	struct publish_job_options options;
 	struct publish_target *target;
 	struct snapshot *snapshot;
 	struct publish_result result;
@@ -38,7 +34,9 @@ struct job {
 	struct staged *staged;
 	size_t count;
 	size_t capacity;
-	struct set_text texts[XDS_TYPE_COUNT][FILE_FORMAT_COUNT]; /* of what is staged */
+	struct set_text *texts[XDS_TYPE_COUNT][FILE_FORMAT_COUNT]; /* of what is staged */
+	bool syncs_each; /* staged files stay open for it */
+	bool is_placing; /* something may have been renamed */
 	struct buf text;
 	struct buf former;
 };
@@ -54,7 +52,7 @@ void publish_target_fini(struct publish_target *target)
 	publish_target_doubt(target);
 	for (int type = 0; type < XDS_TYPE_COUNT; type++)
 		for (int format = 0; format < FILE_FORMAT_COUNT; format++)
-			set_text_fini(&target->texts[type][format]);
+			set_text_unref(target->texts[type][format]);
 	rcstr_unref(target->name);
 }
 
@@ -75,9 +73,9 @@ void publish_file_path(enum xds_type type, struct slice name, enum file_format f
 
 /* Folders */
 
-static mode_t folder_mode(const struct job *job, enum xds_type type)
+static mode_t folder_mode(const struct publish_job *job, enum xds_type type)
 {
-	mode_t mode = job->options->publisher->folder_mode;
+	mode_t mode = job->options.publisher->folder_mode;
 
 	return xds_type_row(type)->is_secret ? mode & ~(mode_t)0007 : mode;
 }
@@ -101,9 +99,9 @@ static int open_or_make(const struct atomic_writer *writer, int dirfd, const cha
 }
 
 /* The type's folder, made if it is missing. */
-static int open_type(struct job *job, enum xds_type type, int *ret_fd)
+static int open_type(struct publish_job *job, enum xds_type type, int *ret_fd)
 {
-	const struct publish_job_options *options = job->options;
+	const struct publish_job_options *options = &job->options;
 	const char *stem = xds_type_row(type)->stem, *group = job->target->name->text;
 	int error;
 
@@ -122,7 +120,7 @@ static int open_type(struct job *job, enum xds_type type, int *ret_fd)
 	return error;
 }
 
-static int make_resource_folder(struct job *job, enum xds_type type, struct slice name)
+static int make_resource_folder(struct publish_job *job, enum xds_type type, struct slice name)
 {
 	char folder[LAYOUT_NAME_BYTES + 1];
 
@@ -131,12 +129,12 @@ static int make_resource_folder(struct job *job, enum xds_type type, struct slic
 	layout_name(name, folder);
 	job->is_type_changed[type] = true;
 	return atomic_make_folder(
-		job->options->writer, job->type_fds[type], folder, folder_mode(job, type), NULL);
+		job->options.writer, job->type_fds[type], folder, folder_mode(job, type), NULL);
 }
 
 /* Planning */
 
-static void plan_everything(struct job *job)
+static void plan_everything(struct publish_job *job)
 {
 	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
 		const struct xds_type_row *row = xds_type_row((enum xds_type)type);
@@ -163,12 +161,12 @@ static void plan_everything(struct job *job)
 	}
 }
 
-static size_t count_files(const struct job *job)
+static size_t count_files(const struct publish_job *job)
 {
 	size_t count = 0, formats = 0;
 
 	for (int format = 0; format < FILE_FORMAT_COUNT; format++)
-		formats += job->options->publisher->formats[format];
+		formats += job->options.publisher->formats[format];
 	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
 		const struct xds_type_row *row = xds_type_row((enum xds_type)type);
 
@@ -196,16 +194,16 @@ struct look {
 	bool is_ours; /* what is there is what we wrote */
 };
 
-static mode_t file_mode(const struct job *job, enum xds_type type)
+static mode_t file_mode(const struct publish_job *job, enum xds_type type)
 {
-	const struct publisher_options *options = job->options->publisher;
+	const struct publisher_options *options = job->options.publisher;
 
 	return xds_type_row(type)->is_secret ? options->secret_mode : options->mode;
 }
 
-static bool has_attributes(const struct job *job, const struct look *look)
+static bool has_attributes(const struct publish_job *job, const struct look *look)
 {
-	const struct publisher_options *options = job->options->publisher;
+	const struct publisher_options *options = job->options.publisher;
 
 	return S_ISREG(look->status.st_mode) &&
 	       (look->status.st_mode & 07777) == file_mode(job, look->step->type) &&
@@ -213,14 +211,14 @@ static bool has_attributes(const struct job *job, const struct look *look)
 	       (options->group == (gid_t)-1 || options->group == look->status.st_gid);
 }
 
-static int look_at(struct job *job, struct look *look)
+static int look_at(struct publish_job *job, struct look *look)
 {
 	const struct layout_step *step = look->step;
 	const struct atomic_identity *known;
 	struct atomic_identity found;
 
 	look->entry = manifest_find(job->target->entries, step->type, step->name);
-	known = manifest_file(job->options->manifest, look->entry, look->format);
+	known = manifest_file(job->options.manifest, look->entry, look->format);
 	look->known = known ? *known : (struct atomic_identity){0};
 	if (job->is_type_new[step->type])
 		return 0;
@@ -233,16 +231,16 @@ static int look_at(struct job *job, struct look *look)
 	return 0;
 }
 
-static void tell_foreign(const struct job *job, const struct look *look)
+static void tell_foreign(const struct publish_job *job, const struct look *look)
 {
 	char path[2 * PUBLISH_PATH_BYTES];
 
 	if (look->known.inode == 0 || look->known.changed_ns == 0 || look->is_ours ||
-		look->entry->is_suspect || !job->options->on_foreign)
+		look->entry->is_suspect || !job->options.on_foreign)
 		return;
 	snprintf(path, sizeof(path), "%s/%s/%s", job->target->name->text,
 		xds_type_row(look->step->type)->stem, look->path);
-	job->options->on_foreign(job->options->ctx, path, !look->is_there);
+	job->options.on_foreign(job->options.ctx, path, !look->is_there);
 }
 
 /* Opens the file that was looked at; negative on any doubt. */
@@ -272,29 +270,56 @@ static bool is_unchanged(int fd, const struct look *look)
 	return atomic_identity_equal(&was, &found);
 }
 
-static int encode_set(struct job *job, const struct look *look, struct slice source)
+/* The very same file as another group's, composed a moment ago. */
+static bool take_cached(struct publish_job *job, const struct look *look)
 {
-	const struct publish_encoder *encoder = &job->options->publisher->encoder;
+	const struct text_cache_entry *entry = text_cache_find(job->options.cache,
+		job->snapshot->sets[look->step->type], look->format, job->snapshot->source);
+
+	if (!entry)
+		return false;
+	buf_append_slice(&job->text, entry->bytes);
+	job->texts[look->step->type][look->format] = set_text_ref(entry->text);
+	return true;
+}
+
+static int compose_set(struct publish_job *job, const struct look *look, struct slice source)
+{
+	const struct publish_encoder *encoder = &job->options.publisher->encoder;
 	struct resource_set *set = job->snapshot->sets[look->step->type];
-	const struct set_text *former = &job->target->texts[look->step->type][look->format];
-	struct set_text *text = &job->texts[look->step->type][look->format];
+	const struct set_text *former = job->target->texts[look->step->type][look->format];
+	struct set_text **text = &job->texts[look->step->type][look->format];
 	AUTO_CLOSE int fd = -1;
 	int error;
 
-	if (former->set && look->is_ours && (size_t)look->status.st_size == former->length)
+	if (former && look->is_ours && (size_t)look->status.st_size == former->length)
 		fd = open_former(look);
 	error = set_text_compose(encoder, look->format, set, source, former, fd, &job->text, text);
 	if (fd < 0 || (!error && is_unchanged(fd, look)))
 		return error;
 	/* Someone wrote into the file while it was read. */
-	set_text_fini(text);
+	set_text_unref(TAKE(*text));
 	buf_reset(&job->text);
 	return set_text_compose(encoder, look->format, set, source, former, -1, &job->text, text);
 }
 
-static int encode(struct job *job, const struct look *look)
+static int encode_set(struct publish_job *job, const struct look *look, struct slice source)
 {
-	const struct publish_encoder *encoder = &job->options->publisher->encoder;
+	int error;
+
+	set_text_unref(TAKE(job->texts[look->step->type][look->format]));
+	if (take_cached(job, look))
+		return buf_error(&job->text);
+	error = compose_set(job, look, source);
+	if (!error)
+		text_cache_put(job->options.cache, job->texts[look->step->type][look->format],
+			look->format, job->snapshot->source, buf_slice(&job->text));
+	return error;
+}
+
+static int encode(struct publish_job *job, const struct look *look)
+{
+	const struct publish_encoder *encoder = &job->options.publisher->encoder;
 	const struct layout_step *step = look->step;
 	struct slice source = SLICE("");
 	int error;
@@ -313,8 +338,9 @@ static int encode(struct job *job, const struct look *look)
 	return error ? error : buf_error(&job->text);
 }
 
-static struct manifest_record record_of(const struct job *job, const struct layout_step *step,
-	enum file_format format, const struct version *version, struct atomic_identity identity)
+static struct manifest_record record_of(const struct publish_job *job,
+	const struct layout_step *step, enum file_format format, const struct version *version,
+	struct atomic_identity identity)
 {
 	return (struct manifest_record){
 		.group = job->target->entries,
@@ -329,31 +355,28 @@ static struct manifest_record record_of(const struct job *job, const struct layo
 }
 
 /* What was composed is in the file now. */
-static void keep_text(struct job *job, enum xds_type type, enum file_format format)
+static void keep_text(struct publish_job *job, enum xds_type type, enum file_format format)
 {
-	struct set_text *text = &job->target->texts[type][format];
-
-	set_text_fini(text);
-	*text = job->texts[type][format];
-	job->texts[type][format] = (struct set_text){0};
+	set_text_unref(job->target->texts[type][format]);
+	job->target->texts[type][format] = TAKE(job->texts[type][format]);
 }
 
 /* What is there is right: know it as it is. */
-static void adopt(struct job *job, const struct look *look)
+static void adopt(struct publish_job *job, const struct look *look)
 {
 	struct manifest_record record = record_of(
 		job, look->step, look->format, &look->version, atomic_identity_of(&look->status));
 
-	if (!look->step->resource && job->texts[look->step->type][look->format].set)
+	if (!look->step->resource && job->texts[look->step->type][look->format])
 		keep_text(job, look->step->type, look->format);
 	if (look->is_ours && look->known.changed_ns)
 		return;
-	manifest_intend(job->options->manifest, &record);
-	manifest_confirm(job->options->manifest, &record);
+	manifest_intend(job->options.manifest, &record);
+	manifest_confirm(job->options.manifest, &record);
 }
 
 /* Only when everything is compared: a file may be right already (S.7). */
-static bool is_right(struct job *job, const struct look *look)
+static bool is_right(struct publish_job *job, const struct look *look)
 {
 	AUTO_CLOSE int fd = -1;
 
@@ -366,14 +389,15 @@ static bool is_right(struct job *job, const struct look *look)
 	       slice_equal(buf_slice(&job->former), buf_slice(&job->text));
 }
 
-static void stop_syncing_each(struct job *job)
+void publish_job_close_files(struct publish_job *job)
 {
+	job->syncs_each = false;
 	for (size_t i = 0; i < job->count; i++)
 		atomic_close(&job->staged[i].file);
 }
 
-static int stage_file(struct job *job, const struct layout_step *step, enum file_format format,
-	const struct version *version)
+static int stage_file(struct publish_job *job, const struct layout_step *step,
+	enum file_format format, const struct version *version)
 {
 	struct look look = {.step = step, .format = format, .version = *version};
 	struct staged staged;
@@ -399,21 +423,19 @@ static int stage_file(struct job *job, const struct layout_step *step, enum file
 	}
 	tell_foreign(job, &look);
 	staged = (struct staged){step, format, !look.is_there, *version, {0}};
-	error = atomic_stage(job->options->writer, buf_slice(&job->text),
-		file_mode(job, step->type), &staged.file);
+	error = atomic_stage(job->options.writer, buf_slice(&job->text), file_mode(job, step->type),
+		&staged.file);
 	if (error)
 		return error;
 	array_reserve(job->staged, job->capacity, job->count + 1);
 	job->staged[job->count++] = staged;
-	if (job->count == SYNC_EACH_LIMIT + 1)
-		stop_syncing_each(job);
-	else if (job->count > SYNC_EACH_LIMIT)
-		atomic_close(&job->staged[job->count - 1].file);
+	if (job->count > PUBLISH_SYNC_EACH || !job->syncs_each)
+		publish_job_close_files(job);
 	job->result.bytes += job->text.length;
 	return 0;
 }
 
-static int stage(struct job *job)
+static int stage_all(struct publish_job *job)
 {
 	for (size_t i = 0; i < job->plan.count; i++) {
 		struct layout_step *step = &job->plan.steps[i];
@@ -426,7 +448,7 @@ static int stage(struct job *job)
 		for (int format = 0; format < FILE_FORMAT_COUNT; format++) {
 			int error = 0;
 
-			if (job->options->publisher->formats[format])
+			if (job->options.publisher->formats[format])
 				error = stage_file(job, step, (enum file_format)format, &version);
 			if (error)
 				return error;
@@ -435,10 +457,51 @@ static int stage(struct job *job)
 	return 0;
 }
 
-static int sync_staged(struct job *job)
+/* Many groups at once would have too many of them open. */
+static void close_folders(struct publish_job *job)
 {
-	if (job->count > SYNC_EACH_LIMIT)
-		return atomic_sync_all(job->options->writer);
+	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
+		if (job->type_fds[type] >= 0)
+			close(job->type_fds[type]);
+		job->type_fds[type] = -1;
+	}
+	if (job->group_fd >= 0)
+		close(job->group_fd);
+	job->group_fd = -1;
+}
+
+int publish_job_stage(struct publish_job *job)
+{
+	struct stat status;
+	int error;
+
+	if (fstat(job->options.writer->root_fd, &status))
+		return -errno;
+	job->device = status.st_dev;
+	if (job->compares_all)
+		plan_everything(job);
+	else
+		layout_plan_difference(&job->plan, job->target->published, job->snapshot);
+	layout_plan_sort(&job->plan);
+	error = stage_all(job);
+	close_folders(job);
+	buf_fini(&job->text);
+	buf_fini(&job->former);
+	return error;
+}
+
+size_t publish_job_staged(const struct publish_job *job)
+{
+	return job->count;
+}
+
+uint64_t publish_job_bytes(const struct publish_job *job)
+{
+	return job->result.bytes;
+}
+
+int publish_job_sync(struct publish_job *job)
+{
 	for (size_t i = 0; i < job->count; i++) {
 		int error = atomic_sync(&job->staged[i].file);
 
@@ -450,25 +513,24 @@ static int sync_staged(struct job *job)
 
 /* From here on files change */
 
-static int place(struct job *job, struct staged *staged)
+static int place(struct publish_job *job, struct staged *staged)
 {
 	const struct layout_step *step = staged->step;
 	struct manifest_record record;
 	struct manifest_entry *entry;
 	char path[PUBLISH_PATH_BYTES];
-	int error = 0;
+	int type_fd, error = open_type(job, step->type, &type_fd);
 
 	publish_file_path(step->type, step->name, staged->format, path);
-	if (staged->is_new)
+	if (!error && staged->is_new)
 		error = make_resource_folder(job, step->type, step->name);
 	if (!error)
-		error = atomic_place(
-			job->options->writer, &staged->file, job->type_fds[step->type], path);
+		error = atomic_place(job->options.writer, &staged->file, type_fd, path);
 	atomic_close(&staged->file);
 	if (error)
 		return error;
 	record = record_of(job, step, staged->format, &staged->version, staged->file.identity);
-	manifest_confirm(job->options->manifest, &record);
+	manifest_confirm(job->options.manifest, &record);
 	entry = manifest_find(job->target->entries, step->type, step->name);
 	entry->is_suspect = false;
 	if (!step->resource)
@@ -478,7 +540,7 @@ static int place(struct job *job, struct staged *staged)
 }
 
 /* Every extension: files of a format that is not in use any more belong to the resource too. */
-static int remove_step(struct job *job, const struct layout_step *step)
+static int remove_step(struct publish_job *job, const struct layout_step *step)
 {
 	char path[PUBLISH_PATH_BYTES];
 	char folder[LAYOUT_NAME_BYTES + 1];
@@ -500,122 +562,124 @@ static int remove_step(struct job *job, const struct layout_step *step)
 		errno != EEXIST && errno != ENOTDIR)
 		return -errno;
 	job->is_type_changed[step->type] = true;
-	manifest_forget(job->options->manifest, job->target->entries, step->type, step->name);
+	manifest_forget(job->options.manifest, job->target->entries, step->type, step->name);
 	return 0;
 }
 
-static int sync_folders(struct job *job)
+void publish_job_intend(struct publish_job *job)
 {
-	const struct atomic_writer *writer = job->options->writer;
-
-	if (job->count + job->result.removed > SYNC_EACH_LIMIT)
-		return atomic_sync_all(writer);
-	for (size_t i = 0; i < job->count; i++) {
-		const struct layout_step *step = job->staged[i].step;
-		char folder[LAYOUT_NAME_BYTES + 1] = ".";
-		int error;
-
-		if (i && job->staged[i - 1].step == step)
-			continue;
-		if (step->resource)
-			layout_name(step->name, folder);
-		error = atomic_sync_folder(job->type_fds[step->type], folder);
-		if (error)
-			return error;
-	}
-	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
-		if (job->is_type_changed[type] && fsync(job->type_fds[type]))
-			return -errno;
-		if (job->is_type_new[type] && fsync(job->group_fd))
-			return -errno;
-	}
-	return job->is_group_new && fsync(writer->root_fd) ? -errno : 0;
-}
-
-static int commit(struct job *job)
-{
-	struct manifest *manifest = job->options->manifest;
-	int error = 0;
-
 	for (size_t i = 0; i < job->count; i++) {
 		const struct staged *staged = &job->staged[i];
 		struct manifest_record record = record_of(
 			job, staged->step, staged->format, &staged->version, staged->file.identity);
 
-		manifest_intend(manifest, &record);
+		manifest_intend(job->options.manifest, &record);
 	}
-	error = manifest_commit(manifest);
-	if (error)
-		return error;
+}
+
+int publish_job_place(struct publish_job *job)
+{
+	int error = 0;
+
+	job->is_placing = true;
 	for (size_t i = 0; i < job->count && !error; i++)
 		error = place(job, &job->staged[i]);
 	for (size_t i = 0; i < job->plan.count && !error; i++)
 		if (job->plan.steps[i].action == LAYOUT_REMOVE)
 			error = remove_step(job, &job->plan.steps[i]);
-	if (!error)
-		error = sync_folders(job);
-	if (error)
-		publish_target_doubt(job->target);
-	/* Without these records the next start compares a little more: no failure. */
-	manifest_commit(manifest);
+	close_folders(job);
 	return error;
 }
 
-static void job_fini(struct job *job)
+size_t publish_job_changes(const struct publish_job *job)
 {
-	for (size_t i = job->result.written; i < job->count; i++)
-		atomic_discard(job->options->writer, &job->staged[i].file);
-	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
-		for (int format = 0; format < FILE_FORMAT_COUNT; format++)
-			set_text_fini(&job->texts[type][format]);
-		if (job->type_fds[type] >= 0)
-			close(job->type_fds[type]);
+	return job->result.written + job->result.removed;
+}
+
+static int sync_type_folders(struct publish_job *job)
+{
+	for (size_t i = 0; i < job->count; i++) {
+		const struct layout_step *step = job->staged[i].step;
+		char folder[LAYOUT_NAME_BYTES + 1] = ".";
+		int type_fd, error;
+
+		if (i && job->staged[i - 1].step == step)
+			continue;
+		if (step->resource)
+			layout_name(step->name, folder);
+		error = open_type(job, step->type, &type_fd);
+		if (!error)
+			error = atomic_sync_folder(type_fd, folder);
+		if (error)
+			return error;
 	}
-	if (job->group_fd >= 0)
-		close(job->group_fd);
+	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
+		int type_fd, error;
+
+		if (!job->is_type_changed[type] && !job->is_type_new[type])
+			continue;
+		error = open_type(job, (enum xds_type)type, &type_fd);
+		if (error)
+			return error;
+		if (job->is_type_changed[type] && fsync(type_fd))
+			return -errno;
+		if (job->is_type_new[type] && fsync(job->group_fd))
+			return -errno;
+	}
+	return job->is_group_new && fsync(job->options.writer->root_fd) ? -errno : 0;
+}
+
+int publish_job_sync_folders(struct publish_job *job)
+{
+	int error = sync_type_folders(job);
+
+	close_folders(job);
+	return error;
+}
+
+void publish_job_done(struct publish_job *job, struct publish_result *ret_result)
+{
+	snapshot_unref(job->target->published);
+	job->target->published = snapshot_ref(job->snapshot);
+	job->target->has_suspects = false;
+	job->is_placing = false;
+	job->result.unchanged = count_files(job) - job->result.written;
+	*ret_result = job->result;
+}
+
+struct publish_job *publish_job_new(const struct publish_job_options *options,
+	struct publish_target *target, struct snapshot *snapshot)
+{
+	struct publish_job *job = xcalloc(1, sizeof(*job));
+
+	job->options = *options;
+	job->target = target;
+	job->snapshot = snapshot_ref(snapshot);
+	job->compares_all = !target->published || target->has_suspects;
+	job->syncs_each = true;
+	job->group_fd = -1;
+	for (int type = 0; type < XDS_TYPE_COUNT; type++)
+		job->type_fds[type] = -1;
+	return job;
+}
+
+void publish_job_free(struct publish_job *job)
+{
+	if (!job)
+		return;
+	/* It did not come to its end. */
+	if (job->is_placing)
+		publish_target_doubt(job->target);
+	for (size_t i = job->result.written; i < job->count; i++)
+		atomic_discard(job->options.writer, &job->staged[i].file);
+	for (int type = 0; type < XDS_TYPE_COUNT; type++)
+		for (int format = 0; format < FILE_FORMAT_COUNT; format++)
+			set_text_unref(job->texts[type][format]);
+	close_folders(job);
 	layout_plan_fini(&job->plan);
+	snapshot_unref(job->snapshot);
 	free(job->staged);
 	buf_fini(&job->text);
 	buf_fini(&job->former);
-}
-
-int publish_job_run(const struct publish_job_options *options, struct publish_target *target,
-	struct snapshot *snapshot, struct publish_result *ret_result)
-{
-	struct job job = {
-		.options = options,
-		.target = target,
-		.snapshot = snapshot,
-		.compares_all = !target->published || target->has_suspects,
-		.group_fd = -1,
-	};
-	struct stat status;
-	int error = 0;
-
-	for (int type = 0; type < XDS_TYPE_COUNT; type++)
-		job.type_fds[type] = -1;
-	if (fstat(options->writer->root_fd, &status))
-		return -errno;
-	job.device = status.st_dev;
-	if (job.compares_all)
-		plan_everything(&job);
-	else
-		layout_plan_difference(&job.plan, target->published, snapshot);
-	layout_plan_sort(&job.plan);
-	error = stage(&job);
-	if (!error)
-		error = sync_staged(&job);
-	if (!error)
-		error = commit(&job);
-	else
-		manifest_commit(options->manifest); /* what was found to be right stays known */
-	if (!error) {
-		snapshot_unref(target->published);
-		target->published = snapshot_ref(snapshot);
-		target->has_suspects = false;
-		job.result.unchanged = count_files(&job) - job.result.written;
-		*ret_result = job.result;
-	}
-	job_fini(&job);
-	return error;
+	free(job);
 }

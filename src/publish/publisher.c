@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "publish/claim.h"
-#include "publish/publish_job.h"
+#include "publish/publish_batch.h"
 
 #define FOREIGN_LINES 10 /* log lines about changed files per publish */
 
@@ -230,30 +230,62 @@ static struct publish_target *make_target(struct publisher *publisher, struct rc
 	return target;
 }
 
-int publisher_publish(
-	struct publisher *publisher, struct snapshot *snapshot, struct publish_result *ret_result)
+/* Each item gets its target, or an error. */
+static void begin_items(struct publisher *publisher, struct publish_item *items,
+	struct snapshot *const *snapshots, size_t count)
 {
+	for (size_t i = 0; i < count; i++) {
+		struct rcstr *group = snapshots[i]->group;
+
+		items[i] = (struct publish_item){.snapshot = snapshots[i]};
+		if (layout_group_is_valid((struct slice){group->text, group->length}))
+			items[i].target = make_target(publisher, group);
+		else
+			items[i].error = -EINVAL;
+	}
+}
+
+void publisher_publish_many(struct publisher *publisher, struct snapshot *const *snapshots,
+	size_t count, struct publish_result *ret_results, int *ret_errors)
+{
+	struct publish_item *items = xcalloc(count ? count : 1, sizeof(*items));
+	struct text_cache cache;
 	struct publish_job_options options = {
 		.publisher = &publisher->options,
 		.writer = &publisher->writer,
+		.cache = &cache,
 		.on_foreign = on_foreign,
 		.ctx = publisher,
 	};
-	int error;
+	int error = attach_again(publisher);
 
-	if (!layout_group_is_valid((struct slice){snapshot->group->text, snapshot->group->length}))
-		return -EINVAL;
-	error = attach_again(publisher);
-	if (error)
-		return error;
-	options.manifest = publisher->manifest;
+	text_cache_init(&cache);
 	publisher->foreign = 0;
-	error = publish_job_run(
-		&options, make_target(publisher, snapshot->group), snapshot, ret_result);
+	options.manifest = publisher->manifest;
+	if (!error)
+		begin_items(publisher, items, snapshots, count);
+	for (size_t done = 0; !error && done < count;)
+		done += publish_batch_run(&options, &items[done], count - done);
+	for (size_t i = 0; i < count; i++) {
+		ret_results[i] = items[i].result;
+		ret_errors[i] = error ? error : items[i].error;
+	}
 	if (publisher->foreign > FOREIGN_LINES && publisher->options.log)
 		log_event(publisher->options.log, LOG_LEVEL_WARNING, "files-modified",
-			LOG_TEXT("group", snapshot->group->text),
 			LOG_NUMBER("count", (int64_t)publisher->foreign));
+	text_cache_fini(&cache);
+	free(items);
+}
+
+int publisher_publish(
+	struct publisher *publisher, struct snapshot *snapshot, struct publish_result *ret_result)
+{
+	struct publish_result result;
+	int error;
+
+	publisher_publish_many(publisher, &snapshot, 1, &result, &error);
+	if (!error)
+		*ret_result = result;
 	return error;
 }
 

@@ -72,6 +72,9 @@ void publisher_close(struct publisher *publisher);
 /* Makes the group's files equal to the snapshot; renames only what differs. */
 int publisher_publish(
 	struct publisher *publisher, struct snapshot *snapshot, struct publish_result *ret_result);
+/* The same for many groups, which wait for the disk together; each has its own outcome. */
+void publisher_publish_many(struct publisher *publisher, struct snapshot *const *snapshots,
+	size_t count, struct publish_result *ret_results, int *ret_errors);
 /* Looks for files changed by someone else; calls back per file with its path and marks it so
  * that the next publish of its group rewrites it. Returns how many, or negative errno. */
 typedef void (*publisher_modified_cb)(void *ctx, struct slice group, const char *path);

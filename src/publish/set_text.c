@@ -7,12 +7,20 @@
 
 #include "base/mem.h"
 
-void set_text_fini(struct set_text *text)
+struct set_text *set_text_ref(struct set_text *text)
 {
+	text->references++;
+	return text;
+}
+
+void set_text_unref(struct set_text *text)
+{
+	if (!text || --text->references)
+		return;
 	resource_set_unref(text->set);
 	free(text->resources);
 	free(text->lengths);
-	*text = (struct set_text){0};
+	free(text);
 }
 
 /* Walks the items of the former file in step with the new ones. A run of unchanged items, with the
@@ -134,7 +142,7 @@ static int compose_items(struct composer *composer, struct set_text *text)
 
 int set_text_compose(const struct publish_encoder *encoder, enum file_format format,
 	struct resource_set *set, struct slice source, const struct set_text *former, int former_fd,
-	struct buf *out, struct set_text *ret_text)
+	struct buf *out, struct set_text **ret_text)
 {
 	struct composer composer = {
 		.encoder = encoder,
@@ -143,12 +151,14 @@ int set_text_compose(const struct publish_encoder *encoder, enum file_format for
 		.out = out,
 	};
 	enum xds_type type = resource_set_type(set);
-	struct set_text text = {.set = resource_set_ref(set)};
+	struct set_text *text = xcalloc(1, sizeof(*text));
 	size_t count, start = out->length;
 	int error;
 
-	if (former && former->set) {
-		text.resources =
+	text->references = 1;
+	text->set = resource_set_ref(set);
+	if (former) {
+		text->resources =
 			resource_set_sorted_from(set, former->set, former->resources, &count);
 		if (former_fd >= 0) {
 			composer.former = former;
@@ -159,20 +169,20 @@ int set_text_compose(const struct publish_encoder *encoder, enum file_format for
 			buf_reserve(out, former->length + former->length / 64 + 4096);
 		}
 	} else {
-		text.resources = resource_set_sorted(set, &count);
+		text->resources = resource_set_sorted(set, &count);
 	}
-	text.lengths = xmalloc((count ? count : 1) * sizeof(*text.lengths));
+	text->lengths = xmalloc((count ? count : 1) * sizeof(*text->lengths));
 	error = encoder->begin(encoder->ctx, format, type, resource_set_version(set), count, out);
-	text.begin_length = out->length - start;
+	text->begin_length = out->length - start;
 	if (!error)
-		error = compose_items(&composer, &text);
+		error = compose_items(&composer, text);
 	if (!error)
 		error = encoder->end(encoder->ctx, format, type, count, source, out);
 	if (!error)
 		error = buf_error(out);
-	text.length = out->length - start;
+	text->length = out->length - start;
 	if (error)
-		set_text_fini(&text);
+		set_text_unref(text);
 	else
 		*ret_text = text;
 	return error;

@@ -8,21 +8,24 @@
 
 #include "publish/publisher.h"
 
-/* Where the items of a file are; for the file of `set` in one format. */
+/* Where the items of a file are; for the file of `set` in one format. Immutable, counted: groups
+ * that share a set share it. */
 struct set_text {
-	struct resource_set *set;    /* a reference; NULL: nothing known */
+	unsigned references;
+	struct resource_set *set;    /* a reference */
 	struct resource **resources; /* by name; borrowed from the set */
 	uint32_t *lengths;	     /* of their items */
 	size_t begin_length;	     /* in front of the items */
 	size_t length;		     /* of the file */
 };
 
-void set_text_fini(struct set_text *text);
+struct set_text *set_text_ref(struct set_text *text);
+void set_text_unref(struct set_text *text); /* NULL is fine */
 
-/* Appends the file of `set`. `former` describes the open file to take items from; fd -1: none.
- * *ret_text is the caller's. 0 or negative errno. */
+/* Appends the file of `set`. `former` describes the open file to take items from; fd -1 or NULL:
+ * none. *ret_text is a new reference. 0 or negative errno. */
 int set_text_compose(const struct publish_encoder *encoder, enum file_format format,
 	struct resource_set *set, struct slice source, const struct set_text *former, int former_fd,
-	struct buf *out, struct set_text *ret_text);
+	struct buf *out, struct set_text **ret_text);
 
 #endif

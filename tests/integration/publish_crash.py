@@ -21,9 +21,25 @@ MANY_OLD = "publish edge @one lds:l cds:a" + "".join(" eds:e%d" % i for i in ran
 MANY_NEW = "publish edge @two lds:l=e201026869 cds:a sds:pw" + "".join(
     " eds:e%d=2200" % i for i in range(5, 45))
 
+# Several groups that wait for the disk together.
+GROUPS_OLD = " ; ".join(f"{group} @one lds:l cds:a cds:{group} eds:a eds:gone"
+                        for group in ("g1", "g2", "g3")).join(("publish ", ""))
+GROUPS_NEW = " ; ".join(f"{group} @two lds:l=e201026869 cds:a cds:{group}=e201026869 eds:a=2200 eds:n"
+                        for group in ("g1", "g2", "g3", "g4")).join(("publish ", ""))
+LINES = {"batch": (MANY_OLD, MANY_NEW), "groups": (GROUPS_OLD, GROUPS_NEW)}
+
 
 def rank(path):
     return RANKS.index(path.split("/")[1])
+
+
+def group(path):
+    return path.split("/")[0]
+
+
+def is_before(path, other):
+    """In the order of one group; groups know nothing of each other."""
+    return group(path) == group(other) and rank(path) < rank(other)
 
 
 def wrong(found, old, new):
@@ -39,13 +55,15 @@ def wrong(found, old, new):
             return path + " is missing"
     for path in done:
         for other in changed:
-            if rank(other) < rank(path) and other not in done:
+            if is_before(other, path) and other not in done:
                 return "%s came before %s" % (path, other)
-    if gone and len(done) < len(changed):
-        return "%s was removed before everything was written" % sorted(gone)[0]
+    for path in gone:
+        left = [p for p in changed if group(p) == group(path) and p not in done]
+        if left:
+            return "%s was removed before %s was written" % (path, left[0])
     for path in gone:
         for other in old:
-            if other not in new and rank(other) > rank(path) and other not in gone:
+            if other not in new and is_before(path, other) and other not in gone:
                 return "%s was removed before %s" % (path, other)
     return None
 
@@ -63,7 +81,7 @@ class Case:
         self.way = way
         self.base = os.path.join(top, "base")
         self.out = os.path.join(top, "out")
-        self.from_line, self.to_line = (MANY_OLD, MANY_NEW) if way == "batch" else (OLD, NEW)
+        self.from_line, self.to_line = LINES.get(way, (OLD, NEW))
         tool = run(self.base, formats)
         self.old = {}
         if way != "first":
@@ -81,8 +99,8 @@ class Case:
             tool = run(self.out, self.formats)
             tool.tell(self.from_line)
             tool.close()
-        tool = run(self.out, self.formats, fault, is_later=self.way in ("change", "batch"))
-        if self.way in ("change", "batch"):
+        tool = run(self.out, self.formats, fault, is_later=self.way in ("change", *LINES))
+        if self.way in ("change", *LINES):
             tool.tell(self.from_line)
             tool.tell("arm")
         return tool
@@ -160,6 +178,9 @@ def main():
               lambda c, n: c.fail(n, "fail:%d:%d" % (n, 28 if n % 2 else 5)))  # ENOSPC, EIO
     sweep(tap, "pb", "batch", "killed at calls", lambda c, n: c.kill(n), 7)
     sweep(tap, "pb", "batch", "calls fail", lambda c, n: c.fail(n, "fail:%d:28" % n), 7)
+    sweep(tap, "yaml", "groups", "killed at calls", lambda c, n: c.kill(n), 2)
+    sweep(tap, "yaml", "groups", "calls fail",
+          lambda c, n: c.fail(n, "fail:%d:%d" % (n, 28 if n % 2 else 5)), 2)
     sweep(tap, "yaml", "change", "every write is cut short", lambda c, n: c.fail(n, "short:%d" % n))
     return tap.done()
 

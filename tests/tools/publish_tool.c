@@ -3,13 +3,10 @@
  * Drives a publisher for tests: options as arguments (-P: items are their bodies, no schema), then
  * one command per line on standard input, one line of answer each:
  *
- *   publish GROUP [@SOURCE] TYPE:NAME[=HEX][^TTL][&ALIAS] ...
- *     publishes exactly these; a body is the name in field 1, then HEX; %XX in NAME; TTL in ms
- *   check
- *     lists files that someone else changed
- *   version GROUP TYPE
- *   arm
- *     faults are counted from here on instead of from opening on
+ *   publish GROUP [@SOURCE] TYPE:NAME[=HEX][^TTL][&ALIAS] ... [; GROUP ...]
+ *     publishes exactly these, groups together; a body is the name in field 1, then HEX; %XX in
+ * NAME; TTL in ms check lists files that someone else changed version GROUP TYPE arm faults are
+ * counted from here on instead of from opening on
  */
 #include <errno.h>
 #include <getopt.h>
@@ -164,22 +161,45 @@ static void on_modified(void *ctx, struct slice group, const char *path)
 	printf("modified %.*s %s ", SLICE_ARG(group), path);
 }
 
+#define GROUPS_MAX 64
+
+static void publish(struct publisher *publisher, char *rest)
+{
+	struct snapshot *snapshots[GROUPS_MAX];
+	struct publish_result results[GROUPS_MAX], sum = {0};
+	int errors[GROUPS_MAX], error = 0;
+	size_t count = 0;
+
+	while (rest && count < GROUPS_MAX) {
+		char *next = strstr(rest, " ; ");
+
+		if (next)
+			*next = '\0';
+		snapshots[count++] = read_snapshot(rest);
+		rest = next ? next + 3 : NULL;
+	}
+	publisher_publish_many(publisher, snapshots, count, results, errors);
+	for (size_t i = 0; i < count; i++) {
+		error = errors[i] ? errors[i] : error;
+		sum.written += results[i].written;
+		sum.removed += results[i].removed;
+		sum.unchanged += results[i].unchanged;
+		sum.bytes += results[i].bytes;
+		snapshot_unref(snapshots[i]);
+	}
+	if (error)
+		printf("error %s\n", strerror(-error));
+	else
+		printf("ok written=%zu removed=%zu unchanged=%zu bytes=%llu\n", sum.written,
+			sum.removed, sum.unchanged, (unsigned long long)sum.bytes);
+}
+
 static void run(struct publisher *publisher, char *line)
 {
 	char *rest = line, *verb = strsep(&rest, " ");
 
 	if (strcmp(verb, "publish") == 0) {
-		struct snapshot *snapshot = read_snapshot(rest);
-		struct publish_result result = {0};
-		int error = publisher_publish(publisher, snapshot, &result);
-
-		if (error)
-			printf("error %s\n", strerror(-error));
-		else
-			printf("ok written=%zu removed=%zu unchanged=%zu bytes=%llu\n",
-				result.written, result.removed, result.unchanged,
-				(unsigned long long)result.bytes);
-		snapshot_unref(snapshot);
+		publish(publisher, rest);
 	} else if (strcmp(verb, "check") == 0) {
 		printf("%d\n", publisher_check(publisher, on_modified, NULL));
 	} else if (strcmp(verb, "arm") == 0) {

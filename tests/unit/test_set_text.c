@@ -64,7 +64,7 @@ static void play(const char *between)
 	struct publish_encoder encoder = {&counts, begin, item, end, separator};
 	struct publish_encoder plain = {&again, begin, item, end, separator};
 	struct resource_set *set = resource_set_empty(XDS_CDS);
-	struct set_text former = {0};
+	struct set_text *former = NULL;
 	char path[] = "/tmp/xdspub-set-text-XXXXXX";
 	int fd = mkstemp(path);
 	unsigned random = 7;
@@ -74,7 +74,7 @@ static void play(const char *between)
 	for (unsigned round = 0; round < 300; round++) {
 		struct resource_set_builder *builder = resource_set_edit(set);
 		struct buf got = BUF_INIT, want = BUF_INIT;
-		struct set_text text = {0}, other = {0};
+		struct set_text *text = NULL, *other = NULL;
 		unsigned changes = random % 4, before = counts.items;
 
 		for (unsigned i = 0; i < changes; i++) {
@@ -99,24 +99,24 @@ static void play(const char *between)
 		set = resource_set_finish(builder);
 		buf_puts(&got, "");
 		assert_int_equal(set_text_compose(&encoder, FILE_FORMAT_JSON, set, SLICE("src"),
-					 &former, round ? fd : -1, &got, &text),
+					 former, round ? fd : -1, &got, &text),
 			0);
 		assert_true(counts.items - before <= changes);
 		assert_int_equal(set_text_compose(&plain, FILE_FORMAT_JSON, set, SLICE("src"), NULL,
 					 -1, &want, &other),
 			0);
 		assert_string_equal(buf_cstr(&got), buf_cstr(&want));
-		assert_int_equal(text.length, got.length);
+		assert_int_equal(text->length, got.length);
 		assert_int_equal(pwrite(fd, got.data, got.length, 0), got.length);
 		assert_int_equal(ftruncate(fd, (off_t)got.length), 0);
-		set_text_fini(&former);
-		set_text_fini(&other);
+		set_text_unref(former);
+		set_text_unref(other);
 		former = text;
 		buf_fini(&got);
 		buf_fini(&want);
 	}
 	assert_true(again.items > 10 * counts.items);
-	set_text_fini(&former);
+	set_text_unref(former);
 	resource_set_unref(set);
 	close(fd);
 }
@@ -137,7 +137,7 @@ static void test_failures(void **state)
 	struct resource_spec spec = {
 		.type = XDS_CDS, .ttl_ms = -1, .name = SLICE("a"), .body = SLICE("x")};
 	struct resource *resource = resource_new(&spec);
-	struct set_text former = {0}, text = {0};
+	struct set_text *former = NULL, *text = NULL;
 	struct buf out = BUF_INIT;
 	int fd = open("/dev/null", O_RDONLY);
 
@@ -159,13 +159,13 @@ static void test_failures(void **state)
 	assert_int_equal(
 		set_text_compose(&encoder, FILE_FORMAT_JSON, bad, SLICE(""), NULL, -1, &out, &text),
 		-ENOENT);
-	assert_null(text.set);
+	assert_null(text);
 	/* the former file is shorter than it was */
-	assert_int_equal(set_text_compose(&encoder, FILE_FORMAT_JSON, good, SLICE(""), &former, fd,
+	assert_int_equal(set_text_compose(&encoder, FILE_FORMAT_JSON, good, SLICE(""), former, fd,
 				 &out, &text),
 		-EIO);
-	assert_null(text.set);
-	set_text_fini(&former);
+	assert_null(text);
+	set_text_unref(former);
 	buf_fini(&out);
 	resource_set_unref(good);
 	resource_set_unref(bad);
