@@ -11,12 +11,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/http_answer.h"
 
 #define ANSWER_LIMIT_BYTES (256u << 20)
 #define PATIENCE_S	   10
+#define PATIENCE_ALL_S	   120
 
 static int try_connect(int family, const struct sockaddr *address, socklen_t length)
 {
@@ -68,16 +71,26 @@ static int connect_tcp(const char *text)
 	return fd;
 }
 
-static int parse_answer(struct slice text, struct buf *out, int *ret_status)
+/* As file_read_fd, but not for ever: a peer may send a byte now and then. */
+static int read_answer(int fd, struct buf *text)
 {
-	const char *body = memmem(text.data, text.length, "\r\n\r\n", 4);
+	const int64_t until = clock_monotonic_ms() + PATIENCE_ALL_S * 1000;
 
-	if (text.length < 12 || memcmp(text.data, "HTTP/1.", 7) != 0 || !body)
-		return -EPROTO;
-	*ret_status = atoi(text.data + 9);
-	body += 4;
-	buf_append(out, body, text.length - (size_t)(body - text.data));
-	return buf_error(out);
+	text->limit_bytes = ANSWER_LIMIT_BYTES;
+	for (;;) {
+		char *room = buf_reserve(text, 64 << 10);
+		ssize_t count = room ? read(fd, room, 64 << 10) : 0;
+
+		if (!room)
+			return buf_error(text);
+		if (count < 0 && errno != EINTR)
+			return errno == EAGAIN ? -ETIMEDOUT : -errno;
+		if (count == 0)
+			return 0;
+		text->length += count > 0 ? (size_t)count : 0;
+		if (clock_monotonic_ms() > until)
+			return -ETIMEDOUT;
+	}
 }
 
 static int talk(int fd, const char *path, struct buf *out, int *ret_status)
@@ -85,16 +98,14 @@ static int talk(int fd, const char *path, struct buf *out, int *ret_status)
 	struct buf text = BUF_INIT;
 	int error;
 
-	/* HTTP/1.0: the answer ends with the connection, without chunks. */
-	buf_printf(&text, "GET %s HTTP/1.0\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+	/* Not HTTP/1.0, which Envoy does not serve. */
+	buf_printf(&text, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
 	error = file_write_all(fd, text.data, text.length);
 	buf_reset(&text);
 	if (!error)
-		error = file_read_fd(fd, ANSWER_LIMIT_BYTES, &text);
-	if (!error) {
-		(void)buf_cstr(&text);
-		error = parse_answer(buf_slice(&text), out, ret_status);
-	}
+		error = read_answer(fd, &text);
+	if (!error)
+		error = http_answer_parse(buf_slice(&text), out, ret_status);
 	buf_fini(&text);
 	return error;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One GET over TCP or a UNIX socket, for asking a local daemon. Blocks for at most 10 s per step.
+/* One GET over TCP or a UNIX socket, for asking a local daemon. Blocks for at most 10 s per step,
+ * 2 min in all.
  */
 #ifndef XDSPUB_CLI_HTTP_GET_H
 #define XDSPUB_CLI_HTTP_GET_H
