@@ -31,6 +31,7 @@ extern const struct command command_build;
 extern const struct command command_check;
 extern const struct command command_convert;
 extern const struct command command_explain;
+extern const struct command command_import;
 extern const struct command command_serve;
 extern const struct command command_status;
 extern const struct command command_why;

@@ -15,6 +15,7 @@ static const struct command *const commands[] = {
 	&command_build,
 	&command_convert,
 	&command_explain,
+	&command_import,
 	&command_serve,
 	&command_status,
 	&command_why,
