@@ -20,15 +20,17 @@
 #include "message/text_read.h"
 #include "message/wire_read.h"
 
-#define BOOTSTRAP	SLICE("envoy.config.bootstrap.v3.Bootstrap")
-#define RESPONSE	SLICE("envoy.service.discovery.v3.DiscoveryResponse")
-#define WRAPPER		"envoy.service.discovery.v3.Resource"
-#define RESOURCES_FIELD 2 /* of DiscoveryResponse: repeated Any */
-#define RESOURCE_FIELD	2 /* of the wrapper: Any */
-#define WHOLE		((struct position){0, 0})
+#define BOOTSTRAP	       SLICE("envoy.config.bootstrap.v3.Bootstrap")
+#define RESPONSE	       SLICE("envoy.service.discovery.v3.DiscoveryResponse")
+#define WRAPPER		       "envoy.service.discovery.v3.Resource"
+#define STATIC_RESOURCES_FIELD 2 /* of Bootstrap */
+#define RESOURCES_FIELD	       2 /* of DiscoveryResponse: repeated Any */
+#define RESOURCE_FIELD	       2 /* of the wrapper: Any */
+#define WHOLE		       ((struct position){0, 0})
 
 struct loose_reader {
 	const struct schema *schema;
+	const struct lint_plans *lints;
 	struct limits limits;
 	struct validator *validator;
 	struct arena *arena;
@@ -44,11 +46,13 @@ struct checking {
 	struct hash names; /* type and name to the struct position of the first */
 };
 
-struct loose_reader *loose_reader_new(const struct schema *schema, const struct limits *limits)
+struct loose_reader *loose_reader_new(
+	const struct schema *schema, const struct lint_plans *lints, const struct limits *limits)
 {
 	struct loose_reader *reader = xcalloc(1, sizeof(*reader));
 
 	reader->schema = schema;
+	reader->lints = lints;
 	reader->limits = *limits;
 	reader->validator = validator_new(schema);
 	reader->arena = arena_new(0);
@@ -141,6 +145,58 @@ static bool is_bootstrap(const struct checking *checking, const struct node *roo
 	return known && known == root->pairs_count;
 }
 
+/* Rules for all of it, lints for the resources in it. */
+static void check_bootstrap_message(struct checking *checking, const struct message *message)
+{
+	struct loose_reader *reader = checking->reader;
+	const struct message_field *resources = message_find(message, STATIC_RESOURCES_FIELD);
+	const struct message *all = resources ? resources->one.message : NULL;
+
+	validator_check(reader->validator, message, checking->path, checking->diags);
+	for (uint32_t i = 0; all && i < all->fields_count; i++) {
+		const struct message_field *entry = &all->fields[i];
+		const struct xds_type_row *row =
+			entry->field->message
+				? xds_type_by_message(slice_of(entry->field->message->full_name))
+				: NULL;
+
+		for (uint32_t k = 0; row && entry->field->is_repeated && k < entry->count; k++)
+			lint_resource(reader->lints, entry->items[k].message, row, checking->path,
+				checking->diags, NULL);
+	}
+}
+
+/* A bootstrap with a mistake is no message; the resources in it may be. */
+static void check_apart(
+	struct checking *checking, const struct bind_options *bind, const struct node *root)
+{
+	struct loose_reader *reader = checking->reader;
+	const struct node_pair *all = node_find(root, "static_resources");
+
+	for (int i = 0; all && all->value->kind == NODE_MAP && i < XDS_TYPE_COUNT; i++) {
+		const struct xds_type_row *row = xds_type_row((enum xds_type)i);
+		const struct schema_message *type =
+			schema_find_message(reader->schema, slice_of(row->message));
+		const struct node_pair *list = node_find(all->value, row->folder);
+
+		for (size_t k = 0; type && list && list->value->kind == NODE_LIST &&
+				   k < list->value->items_count;
+			k++) {
+			const struct node *item = list->value->items[k];
+			struct diag_list *told = diag_list_new(0);
+			struct message *message;
+
+			if (bind_message(bind, type, item, reader->arena, told, &message) == 0) {
+				validator_check(reader->validator, message, checking->path,
+					checking->diags);
+				lint_resource(reader->lints, message, row, checking->path,
+					checking->diags, NULL);
+			}
+			diag_list_free(told);
+		}
+	}
+}
+
 static void check_bootstrap(
 	struct checking *checking, const struct bind_options *bind, const struct node *root)
 {
@@ -160,7 +216,25 @@ static void check_bootstrap(
 		diag_error(checking->diags, checking->path, root->at, "too-large",
 			"this bootstrap needs too much memory");
 	if (!error)
-		validator_check(reader->validator, message, checking->path, checking->diags);
+		check_bootstrap_message(checking, message);
+	else if (root->kind == NODE_MAP)
+		check_apart(checking, bind, root);
+}
+
+/* An empty list of resources needs no type. */
+static bool is_empty(const struct documents *documents)
+{
+	for (size_t i = 0; i < documents->count; i++) {
+		const struct node *root = documents->roots[i];
+		const struct node_pair *pair =
+			root->kind == NODE_MAP ? node_find(root, "resources") : NULL;
+
+		if (root->kind == NODE_LIST ? root->items_count > 0
+					    : !pair || pair->value->kind != NODE_LIST ||
+						      pair->value->items_count)
+			return false;
+	}
+	return true;
 }
 
 static void check_documents(struct checking *checking, const struct documents *documents)
@@ -173,11 +247,12 @@ static void check_documents(struct checking *checking, const struct documents *d
 		.diags = checking->diags,
 		.path = rcstr_new(checking->path, strlen(checking->path)),
 		.scratch = &reader->scratch,
-		.validator = reader->validator};
+		.validator = reader->validator,
+		.lints = reader->lints};
 
 	document.row = folder_type(slice_of(checking->path), &document.folder);
 	document_read(&document, documents);
-	if (document.is_foreign) {
+	if (document.is_foreign && !is_empty(documents)) {
 		diag_list_clear(checking->diags);
 		diag_error(checking->diags, checking->path, documents->roots[0]->at, "missing-type",
 			"nothing says what this is: \"@type\" in its resources, a type folder such "
@@ -277,6 +352,7 @@ static void check_resource(struct checking *checking, const struct message *any,
 		return;
 	}
 	validator_check(checking->reader->validator, message, checking->path, checking->diags);
+	lint_resource(checking->reader->lints, message, row, checking->path, checking->diags, NULL);
 	if (message_get_bytes(message, row->name_field).length == 0)
 		diag_error(checking->diags, checking->path, at, "missing-name", "this %s has no %s",
 			row->noun, row->name_label);
@@ -293,8 +369,7 @@ static void check_message(struct checking *checking, const struct message *messa
 			"it has fields that the schema (%s) does not know",
 			schema_label(checking->reader->schema));
 	if (checking->kind == LOOSE_BOOTSTRAP) {
-		validator_check(
-			checking->reader->validator, message, checking->path, checking->diags);
+		check_bootstrap_message(checking, message);
 		return;
 	}
 	resources = message_find(message, RESOURCES_FIELD);

@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "base/limits.h"
+#include "lint/lint.h"
 #include "schema/schema.h"
 
 enum loose_kind {
@@ -28,8 +29,9 @@ enum loose_format {
 
 struct loose_reader;
 
-/* The schema is borrowed. */
-struct loose_reader *loose_reader_new(const struct schema *schema, const struct limits *limits);
+/* Schema and lints are borrowed; many readers may share them. */
+struct loose_reader *loose_reader_new(
+	const struct schema *schema, const struct lint_plans *lints, const struct limits *limits);
 void loose_reader_free(struct loose_reader *reader); /* NULL is fine */
 /* Adds what is wrong with the file at `path`. LOOSE_OTHER is read as YAML. */
 void loose_check(struct loose_reader *reader, const char *path, enum loose_kind kind,

@@ -116,6 +116,7 @@ struct file_job {
 	struct check *check;
 	char *const *paths;
 	enum loose_kind kind;
+	struct lint_plans *lints;
 	struct loose_reader **readers; /* one per thread, each made when first needed */
 	struct diag_list **diags;      /* one per file; NULL: nothing to say */
 };
@@ -126,8 +127,8 @@ static void check_file(void *ctx, unsigned worker, size_t item)
 	struct diag_list *diags = diag_list_new(0);
 
 	if (!job->readers[worker])
-		job->readers[worker] =
-			loose_reader_new(job->check->schema, &job->check->options.limits);
+		job->readers[worker] = loose_reader_new(
+			job->check->schema, job->lints, &job->check->options.limits);
 	loose_check(job->readers[worker], job->paths[item], job->kind, diags);
 	if (diag_list_level_count(diags, DIAG_ERROR) + diag_list_level_count(diags, DIAG_WARNING) +
 		diag_list_level_count(diags, DIAG_NOTE))
@@ -145,6 +146,7 @@ static void check_files(struct check *check, char *const *paths, size_t count, e
 	if (!check->options.threads && threads > THREADS_MAX)
 		threads = THREADS_MAX;
 	threads = threads < WORKERS_MAX ? threads : WORKERS_MAX;
+	job.lints = lint_plans_new(check->schema);
 	job.readers = xcalloc(threads, sizeof(struct loose_reader *));
 	job.diags = xcalloc(count + 1, sizeof(struct diag_list *));
 	workers_run(threads, count, check_file, &job);
@@ -154,6 +156,7 @@ static void check_files(struct check *check, char *const *paths, size_t count, e
 	}
 	for (unsigned i = 0; i < threads; i++)
 		loose_reader_free(job.readers[i]);
+	lint_plans_free(job.lints);
 	free(job.readers);
 	free(job.diags);
 }

@@ -142,10 +142,10 @@ static void check_response(
 static bool check_fence(
 	struct document_reader *reader, const struct resource_spec *spec, bool is_delete)
 {
-	const struct fence *fence = reader->mount->fence;
+	const struct fence *fence = reader->mount ? reader->mount->fence : NULL;
 	struct buf name = BUF_INIT;
 
-	if (fence_allows(fence, spec->type, spec->name))
+	if (!reader->mount || fence_allows(fence, spec->type, spec->name))
 		return true;
 	text_quote(&name, spec->name, 100);
 	FAIL(reader, spec->at, "mount-fence",
@@ -186,6 +186,8 @@ static void note_broken(
 {
 	const struct node_pair *name = NULL;
 
+	if (!reader->broken)
+		return;
 	if (row && node->kind == NODE_MAP)
 		name = node_find(node, row->name_label);
 	if (name && name->value->kind == NODE_SCALAR && name->value->text.length)

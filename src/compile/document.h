@@ -30,12 +30,12 @@ struct document_reader {
 	struct slice folder;		/* its path, for messages */
 	struct slice routes;		/* virtual hosts: the folder of their route configuration */
 	struct rcstr *path;		/* of the file */
-	const struct mount *mount;	/* the file's: what it may define */
+	const struct mount *mount;	/* the file's: what it may define; NULL: anything */
 	struct buf *scratch;
 	struct validator *validator;
 	const struct lint_plans *lints;
 	struct facts_draft *facts;  /* free for use; NULL: facts are not wanted */
-	struct facts_draft *broken; /* takes the names of resources that have errors */
+	struct facts_draft *broken; /* takes the names of resources that have errors; or NULL */
 
 	/* the outcome; the references are the caller's */
 	struct document_resource *resources; /* malloc'ed */
