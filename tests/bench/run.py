@@ -42,6 +42,7 @@ def compile_figures(folder, figures):
     trees = {files: os.path.join(folder, f"tree-{files}") for files in ("20000", "100")}
     for files, tree in trees.items():
         run(program("bench_compile", SCHEMA, tree, "10000", files), figures)
+    run(program("bench_check", SCHEMA, trees["100"], "10000", "100"), figures)
     encoded = next(figure["encoded"] for figure in figures if "encoded" in figure)
     empty = os.path.join(folder, "empty")
     run(program("bench_compile", SCHEMA, empty, "0", "0"), figures)
