@@ -286,8 +286,9 @@ static void add_message(struct document_reader *reader, const struct node *node,
 	validator_check(reader->validator, message, reader->bind->path, reader->diags);
 	if (reader->facts)
 		facts_reset(reader->facts);
-	lint_resource(
-		reader->lints, message, row, reader->bind->path, reader->diags, reader->facts);
+	if (reader->lints)
+		lint_resource(reader->lints, message, row, reader->bind->path, reader->diags,
+			reader->facts);
 	if (row->type == XDS_VHDS && reader->routes.length) {
 		spec.name = host_name(reader, spec.name, node->at);
 		if (spec.name.length == 0)

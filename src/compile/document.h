@@ -33,9 +33,9 @@ struct document_reader {
 	const struct mount *mount;	/* the file's: what it may define; NULL: anything */
 	struct buf *scratch;
 	struct validator *validator;
-	const struct lint_plans *lints;
-	struct facts_draft *facts;  /* free for use; NULL: facts are not wanted */
-	struct facts_draft *broken; /* takes the names of resources that have errors; or NULL */
+	const struct lint_plans *lints; /* NULL: lints are not wanted */
+	struct facts_draft *facts;	/* free for use; NULL: facts are not wanted */
+	struct facts_draft *broken;	/* takes the names of resources that have errors, or NULL */
 
 	/* the outcome; the references are the caller's */
 	struct document_resource *resources; /* malloc'ed */

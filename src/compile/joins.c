@@ -86,7 +86,7 @@ static void tell(struct joins *joins, const struct finding *finding)
 		buf_printf(&text, "%s: ", fact->where);
 	buf_puts(&text, finding->text);
 	buf_puts(&text, finding->hint);
-	if (!layering->groups->is_default) {
+	if (finding->groups_count < layering->built_count) {
 		buf_printf(&text, " (group \"%s\"", finding->group->entry->name);
 		if (finding->groups_count > 1)
 			buf_printf(&text, " and %zu other%s", finding->groups_count - 1,
@@ -186,6 +186,9 @@ static void report_name(struct joins *joins, struct group *group, struct slice k
 	const struct lint *lint = joins->missing[type];
 	const struct groups *groups = joins->layering->groups;
 	struct slice name = joins_key_name(key);
+	bool is_told = external_says(groups->external, type) ||
+		       external_says(group->entry->external, type);
+	bool has_any = resource_set_count(group_set(group, type)) > 0;
 	struct joins_uses live = {0};
 	struct buf shown = BUF_INIT, text = BUF_INIT;
 	char phrase[256];
@@ -198,10 +201,12 @@ static void report_name(struct joins *joins, struct group *group, struct slice k
 	buf_printf(&text, "there is no %s \"%s\"", xds_type_row(type)->noun, buf_cstr(&shown));
 	suggest(joins, group, type, name, phrase);
 	for (size_t i = 0; i < live.count; i++) {
-		bool is_refused = (live.all[i].fact->flags & FACT_IS_REFUSED) &&
-				  (external_says(groups->external, type) ||
-					  external_says(group->entry->external, type));
+		unsigned flags = live.all[i].fact->flags;
+		bool is_refused = (flags & FACT_IS_REFUSED) && is_told;
 
+		/* A group without any may get all of them from elsewhere. */
+		if (!has_any && !is_told && !(flags & FACT_IS_OURS))
+			continue;
 		charge(joins, group, lint, is_refused ? DIAG_ERROR : lint->level, &live.all[i],
 			buf_cstr(&text), phrase);
 	}

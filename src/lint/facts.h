@@ -21,6 +21,7 @@ enum fact_kind {
 
 /* Of a reference: */
 #define FACT_IS_REFUSED 1u /* Envoy refuses the resource when the name leads nowhere */
+#define FACT_IS_OURS	2u /* what is named comes from this server and from nowhere else */
 
 struct fact {
 	enum fact_kind kind;

@@ -200,8 +200,9 @@ static void keep_reference(struct walk *walk, const struct reference *reference,
 		step.has_index = entry->field->is_repeated;
 		step.index = i;
 		if (name.length)
-			facts_add(walk->look.facts, (enum fact_kind)reference->type, 0, name, &step,
-				entry->at, walk->look.diags);
+			facts_add(walk->look.facts, (enum fact_kind)reference->type,
+				reference->is_refused ? FACT_IS_REFUSED : 0, name, &step, entry->at,
+				walk->look.diags);
 	}
 }
 

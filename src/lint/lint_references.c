@@ -5,6 +5,7 @@
 #include "lint/reference.h"
 
 #define ROUTE_CONFIGURATION "envoy.config.route.v3.RouteConfiguration"
+#define THRIFT_ROUTES	    "envoy.extensions.filters.network.thrift_proxy.v3.RouteConfiguration"
 
 /* Whether Envoy looks for the clusters of these routes before it takes them: unless
  * validate_clusters says something else, it does so where the routes are part of a listener, and
@@ -15,6 +16,8 @@ static unsigned route_flags(const struct lint_look *look)
 	const struct message *routes = lint_enclosing(look, ROUTE_CONFIGURATION);
 	bool is_inline = look->row->type == XDS_LDS;
 
+	if (!routes)
+		routes = lint_enclosing(look, THRIFT_ROUTES);
 	return routes && lint_flag(routes, "validate_clusters", is_inline) ? FACT_IS_REFUSED : 0;
 }
 
@@ -25,6 +28,19 @@ static void keep(struct lint_look *look, const struct message *message, const ch
 
 	if (name.length)
 		lint_keep(look, message, field, (enum fact_kind)type, flags, name);
+}
+
+/* Where a config source says that a resource comes from. Envoy refuses what asks for a file that is
+ * not there; one that xdspub publishes is not there when the resource is not. */
+static unsigned source_flags(const struct message *message, const char *field)
+{
+	const struct message *source = lint_message(message, field);
+
+	if (!source || lint_field(source, "api_config_source"))
+		return 0;
+	if (lint_field(source, "path") || lint_field(source, "path_config_source"))
+		return FACT_IS_REFUSED;
+	return FACT_IS_OURS;
 }
 
 static void look_for_clusters(struct lint_look *look, const struct message *message)
@@ -83,18 +99,23 @@ static void look_for_endpoints(struct lint_look *look, const struct message *mes
 	if (!eds || !lint_field(eds, "eds_config") || !lint_is_enum(message, "type", "EDS"))
 		return;
 	name = lint_text(eds, "service_name");
+	if (!name.length)
+		name = lint_text(message, "name");
 	if (name.length)
-		lint_keep(look, message, "eds_cluster_config", (enum fact_kind)XDS_EDS, 0, name);
-	else if (lint_text(message, "name").length)
-		lint_keep(look, message, "eds_cluster_config", (enum fact_kind)XDS_EDS, 0,
-			lint_text(message, "name"));
+		lint_keep(look, message, "eds_cluster_config", (enum fact_kind)XDS_EDS,
+			source_flags(eds, "eds_config"), name);
+}
+
+static void look_for_routes(struct lint_look *look, const struct message *message)
+{
+	keep(look, message, "route_config_name", XDS_RDS, source_flags(message, "config_source"));
 }
 
 static void look_for_secrets(struct lint_look *look, const struct message *message)
 {
 	/* Without a source it is one of the bootstrap. */
 	if (lint_field(message, "sds_config"))
-		keep(look, message, "name", XDS_SDS, 0);
+		keep(look, message, "name", XDS_SDS, source_flags(message, "sds_config"));
 }
 
 /* What has a config_discovery is asked for by its own name. A filter with a default does without
@@ -105,7 +126,8 @@ static void look_for_extensions(struct lint_look *look, const struct message *me
 	struct slice name = lint_text(message, "name");
 
 	if (source && name.length && !lint_field(source, "default_config"))
-		lint_keep(look, message, "config_discovery", (enum fact_kind)XDS_ECDS, 0, name);
+		lint_keep(look, message, "config_discovery", (enum fact_kind)XDS_ECDS,
+			source_flags(source, "config_source"), name);
 }
 
 /* A route's plugin must be one of its own route configuration. */
@@ -140,10 +162,13 @@ static const char *const cluster_types[] = {
 	"envoy.config.route.v3.RouteAction.RequestMirrorPolicy",
 	"envoy.config.core.v3.GrpcService.EnvoyGrpc",
 	"envoy.extensions.filters.http.health_check.v3.HealthCheck",
+	"envoy.extensions.filters.network.thrift_proxy.v3.RouteAction",
 	"envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route",
 	NULL,
 };
 static const char *const endpoint_types[] = {"envoy.config.cluster.v3.Cluster", NULL};
+static const char *const route_types[] = {
+	"envoy.extensions.filters.network.http_connection_manager.v3.Rds", NULL};
 static const char *const secret_types[] = {
 	"envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig", NULL};
 static const char *const extension_types[] = {
@@ -174,7 +199,12 @@ const struct lint lint_references[] = {
 		.look = look_for_endpoints,
 		.join = LINT_MISSING,
 		KIND(EDS)},
-	{.rule = "missing-route-config", .level = DIAG_WARNING, .join = LINT_MISSING, KIND(RDS)},
+	{.rule = "missing-route-config",
+		.level = DIAG_WARNING,
+		.types = route_types,
+		.look = look_for_routes,
+		.join = LINT_MISSING,
+		KIND(RDS)},
 	{.rule = "missing-secret",
 		.level = DIAG_WARNING,
 		.types = secret_types,

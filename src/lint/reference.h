@@ -22,6 +22,7 @@ struct reference {
 	const char *message; /* full name */
 	const char *field;
 	enum reference_meaning meaning;
+	bool is_refused; /* Envoy refuses the resource when there is none of that name */
 	enum xds_type type;
 	const char *source; /* what the comment of the field says */
 };
