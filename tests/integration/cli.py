@@ -7,7 +7,8 @@ import pty
 import re
 import subprocess
 
-from daemon_lib import (XDSPUB, Client, Daemon, cluster, endpoints, fresh, run, simple_tree, write,
+from daemon_lib import (XDSPUB, Client, Daemon, cluster, endpoints, fresh, run, simple_tree,
+                        wait_for, write,
                         xdspub)
 
 COMMANDS = ("check", "build", "serve", "status")
@@ -253,9 +254,11 @@ def status_for_people():
         write("tree/clusters/a.yaml", cluster("a"))
         write("tree/groups.yaml",
               "groups: [{name: edge, match: {cluster: edge}, layers: [.]}]\n")
-        daemon.until("matched", lambda s: not daemon.group(status=s)["held"])
-        with Client(daemon.rest, {"id": "stray", "cluster": "x"}) as client:
-            assert client.poll("cds").status == 403
+
+        def is_stray():
+            with Client(daemon.rest, {"id": "stray", "cluster": "x"}) as client:
+                return client.poll("cds").status == 403
+        wait_for("the new groups", is_stray)
         text = xdspub("status", "--admin", daemon.admin).stdout
         assert "node stray of cluster x" in text and "belongs to no group" in text, text
         write("x.yaml", f'admin: {{listen: ["{daemon.admin}"]}}\n')

@@ -7,7 +7,7 @@ import subprocess
 import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-from daemon_lib import WAIT, cluster, endpoints, fresh, run, simple_tree, write
+from daemon_lib import WAIT, cluster, endpoints, fresh, run, simple_tree, wait_for, write
 from grpc_lib import ADS, TYPES, Delta, GrpcDaemon, Sotw, message, node, path
 
 HEALTH = "/grpc.health.v1.Health/"
@@ -78,6 +78,9 @@ def health_check():
                 "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
                 "envoy.service.status.v3.ClientStatusDiscoveryService"]
     with GrpcDaemon() as daemon, daemon.channel() as channel:
+        # The loops hear of it a moment later than the status.
+        wait_for("serving", lambda: Response.FromString(
+            channel.unary(HEALTH + "Check", Request())[2]).status == SERVING)
         for service in ["", *services]:
             code, text, body = channel.unary(HEALTH + "Check", Request(service=service))
             assert code == grpc.StatusCode.OK, (service, text)
