@@ -170,7 +170,8 @@ static void put_rules(const struct explain_from *from, const struct schema_field
 	if (json_array_size(list))
 		json_object_set(to, "rules", list);
 	json_decref(list);
-	set_flag(to, "required", rules->is_required);
+	/* In a oneof: if it is the one. */
+	set_flag(to, "required", rules->is_required && !field->oneof);
 	set_flag(to, "deprecated", rules->is_deprecated);
 	set_string(to, "deprecated_at", rules->deprecated_at);
 	set_flag(to, "disallowed", rules->is_disallowed);

@@ -119,6 +119,7 @@ static void add_node_fields(struct keys *keys, const struct match_shape_field *f
 		snprintf(below, sizeof(below), "%s.%s", path, field->name);
 		keys_add(keys, &(struct key_row){.path = below,
 				       .shape = shapes[field->shape],
+				       .may_be_list = field->shape == MATCH_SHAPE_FIELDS,
 				       .text = text.length ? buf_cstr(&text) : NULL,
 				       .other_name = strcmp(field->name, field->camel_name)
 							     ? field->camel_name
@@ -153,6 +154,7 @@ struct keys *keys_of_groups(const struct comments *comments)
 		struct key_row row = {.path = from->path,
 			.shape = shapes[from->shape],
 			.is_list = from->is_list,
+			.may_be_list = from->shape == GROUPS_NODE,
 			.is_required = from->is_required,
 			.choices = from->choices,
 			.minimum = from->shape == GROUPS_NUMBER,
@@ -219,7 +221,8 @@ static void put_type(const struct key_row *row, json_t *to)
 		buf_printf(&text, "%s %.*s", at == row->choices ? "" : ",", (int)length, at);
 		at += length + (at[length] == ' ');
 	}
-	if (row->shape == KEY_CONDITION || row->shape == KEY_NUMBERS)
+	if ((row->may_be_list && !row->is_list) || row->shape == KEY_CONDITION ||
+		row->shape == KEY_NUMBERS)
 		buf_puts(&text, "; a list: any of these");
 	json_object_set_new(to, "type", json_string(buf_cstr(&text)));
 	buf_fini(&text);
@@ -269,6 +272,11 @@ static json_t *make_key(const struct key_row *row, const char *name)
 	buf_fini(&range);
 	buf_fini(&flag);
 	return to;
+}
+
+json_t *keys_explain_row(const struct key_row *row)
+{
+	return make_key(row, row->path);
 }
 
 json_t *keys_explain(const struct keys *keys, struct slice path)

@@ -35,6 +35,7 @@ struct key_row {
 	const char *path; /* dotted: "groups.layers"; entries of lists add nothing to it */
 	enum key_shape shape;
 	bool is_list, is_required;
+	bool may_be_list;	  /* one, or a list of them */
 	const char *choices;	  /* KEY_CHOICE: separated by blanks */
 	const char *preset;	  /* default, as one would write it, or NULL */
 	int64_t minimum, maximum; /* KEY_NUMBER; both 0: no limit */
@@ -61,6 +62,8 @@ const char *keys_name_in(const struct key_row *row, const char *parent);
 
 /* The document for a path ("" for the whole file), NULL: there is no such key. */
 json_t *keys_explain(const struct keys *keys, struct slice path);
+/* Name, type, text ... of one row. */
+json_t *keys_explain_row(const struct key_row *row);
 void keys_offer(const struct keys *keys, struct suggestion *suggestion);
 
 #endif

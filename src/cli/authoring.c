@@ -76,6 +76,7 @@ struct keys *authoring_settings(void)
 				       .path = rows[i].key,
 				       .shape = shape_of(&rows[i]),
 				       .is_list = rows[i].is_list,
+				       .may_be_list = rows[i].is_list,
 				       .choices = rows[i].choices,
 				       .preset = rows[i].preset,
 				       .minimum = rows[i].minimum,

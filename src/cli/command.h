@@ -32,6 +32,7 @@ extern const struct command command_check;
 extern const struct command command_convert;
 extern const struct command command_explain;
 extern const struct command command_import;
+extern const struct command command_schema;
 extern const struct command command_serve;
 extern const struct command command_status;
 extern const struct command command_why;

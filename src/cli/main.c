@@ -16,6 +16,7 @@ static const struct command *const commands[] = {
 	&command_convert,
 	&command_explain,
 	&command_import,
+	&command_schema,
 	&command_serve,
 	&command_status,
 	&command_why,
