@@ -694,7 +694,8 @@ static void work_out(struct compiler *compiler)
 		} while (staging_open(compiler));
 		finish_groups(compiler);
 		is_over = compiler->resources > compiler->limits.resources;
-		if (compiler->is_news || compiler->verbose || is_over != compiler->is_over)
+		if (compiler->is_news || compiler->verbose || compiler->is_thorough ||
+			is_over != compiler->is_over)
 			report_make(compiler);
 		compiler->is_over = is_over;
 		compiler->is_news = false;
