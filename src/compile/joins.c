@@ -365,6 +365,7 @@ static void judge_total(struct judging *judging, struct lint_judge *judge, struc
 		judging->uses = live.all;
 		judging->users = &user;
 		judge->lint->total(judge, judging->count, &user);
+		judging->users = NULL;
 	}
 	free(live.all);
 }
