@@ -117,7 +117,8 @@ void bootstrap_put_dynamic(struct buf *out, const struct bootstrap_spec *spec)
 	switch (spec->mode) {
 	case BOOTSTRAP_FILE:
 		buf_puts(out, "  # Envoy watches the folders of these files; xdspub moves new ones "
-			      "into their place.\n");
+			      "into their place.\n"
+			      "  # They must be there when Envoy starts.\n");
 		put_file(out, spec, "cds");
 		put_file(out, spec, "lds");
 		break;
@@ -145,22 +146,22 @@ void bootstrap_put_dynamic(struct buf *out, const struct bootstrap_spec *spec)
 	}
 }
 
-static void put_endpoint(struct buf *out, const char *address)
+void bootstrap_put_address(struct buf *out, const char *address)
 {
 	AUTO_FREE char *host = NULL;
 	uint64_t port = 0;
 
 	if (strncmp(address, "unix:", 5) == 0) {
-		buf_puts(out, "      - endpoint: {address: {pipe: {path: ");
+		buf_puts(out, "{pipe: {path: ");
 		yaml_write_string(out, slice_of(address + 5));
-		buf_puts(out, "}}}\n");
+		buf_puts(out, "}}");
 		return;
 	}
 	host = split_address(address, &port);
 	assert(host);
-	buf_puts(out, "      - endpoint:\n          address: {socket_address: {address: ");
+	buf_puts(out, "{socket_address: {address: ");
 	yaml_write_string(out, slice_of(host));
-	buf_printf(out, ", port_value: %u}}\n", (unsigned)port);
+	buf_printf(out, ", port_value: %u}}", (unsigned)port);
 }
 
 void bootstrap_put_cluster(struct buf *out, const struct bootstrap_spec *spec)
@@ -190,5 +191,7 @@ void bootstrap_put_cluster(struct buf *out, const struct bootstrap_spec *spec)
 	buf_puts(out,
 		"\n    endpoints:\n    - lb_endpoints:\n"
 		"      # Several replicas of xdspub serve the same versions: add them here.\n");
-	put_endpoint(out, spec->address);
+	buf_puts(out, "      - endpoint:\n          address: ");
+	bootstrap_put_address(out, spec->address);
+	buf_putc(out, '\n');
 }

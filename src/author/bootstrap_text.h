@@ -33,5 +33,7 @@ bool bootstrap_address_is_good(const char *address);
 void bootstrap_put_dynamic(struct buf *out, const struct bootstrap_spec *spec);
 /* One item of static_resources.clusters, its "- " at the left margin; nothing for files. */
 void bootstrap_put_cluster(struct buf *out, const struct bootstrap_spec *spec);
+/* "{socket_address: {address: 127.0.0.1, port_value: 80}}"; the address must be good. */
+void bootstrap_put_address(struct buf *out, const char *address);
 
 #endif

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "author/import_walk.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "message/bind.h"
@@ -184,22 +185,74 @@ static bool write_item(struct writer *writer, const struct import_item *item, st
 
 /* --- groups.yaml ------------------------------------------------------------------------- */
 
-/* One group for everyone needs no file, unless it has no listeners or no clusters. */
+struct kept_names {
+	const struct import_plan *plan;
+	struct hash used; /* clusters that stay and that the tree names */
+};
+
+static void find_kept(void *ctx, struct message *message)
+{
+	struct kept_names *names = ctx;
+
+	for (uint32_t i = 0; i < message->fields_count; i++) {
+		const struct message_field *entry = &message->fields[i];
+
+		if (entry->field->type != SCHEMA_STRING || !strstr(entry->field->name, "cluster"))
+			continue;
+		for (uint32_t k = 0; k < entry->count; k++) {
+			struct slice name = entry->field->is_repeated ? entry->items[k].bytes
+								      : entry->one.bytes;
+			struct import_item *item = import_plan_find(names->plan, XDS_CDS, name);
+
+			if (item && item->is_kept)
+				hash_put(&names->used, item->name, item);
+		}
+	}
+}
+
+/* Clusters of the bootstrap that resources of the tree refer to. */
+static void write_external(const struct import_plan *plan, struct buf *out)
+{
+	struct kept_names names = {.plan = plan};
+	bool is_begun = false;
+
+	hash_init(&names.used);
+	for (size_t i = 0; i < plan->count; i++)
+		if (!plan->items[i]->is_kept)
+			import_walk(plan->items[i]->message, find_kept, &names);
+	for (size_t i = 0; i < plan->count; i++) { /* in their own order */
+		if (plan->items[i]->row->type != XDS_CDS ||
+			!hash_get(&names.used, plan->items[i]->name))
+			continue;
+		buf_puts(out, is_begun ? ", " : "external: {clusters: [");
+		yaml_write_string(out, plan->items[i]->name);
+		is_begun = true;
+	}
+	if (is_begun)
+		buf_puts(out, "]} # in the bootstrap\n");
+	hash_fini(&names.used);
+}
+
+/* One group for everyone needs no file, unless it has no listeners or no clusters, or uses what
+ * stays in the bootstrap. */
 static void write_groups(struct writer *writer)
 {
 	const struct import_plan *plan = writer->plan;
 	size_t counts[XDS_TYPE_COUNT] = {0};
-	struct buf text = BUF_INIT;
+	struct buf text = BUF_INIT, external = BUF_INIT;
 
 	for (size_t i = 0; i < plan->count; i++)
 		counts[plan->items[i]->row->type] += !plan->items[i]->is_kept;
-	if (counts[XDS_LDS] && counts[XDS_CDS])
-		return;
-	buf_printf(&text,
-		"groups:\n- name: default\n  layers: [.]\n"
-		"  allow_empty: true # there are no %s here\n",
-		counts[XDS_LDS] ? "clusters" : "listeners");
-	import_files_add(writer->files, "groups.yaml", &text);
+	write_external(plan, &external);
+	buf_puts(&text, "groups:\n- name: default\n  layers: [.]\n");
+	if (!counts[XDS_LDS] || !counts[XDS_CDS])
+		buf_printf(&text, "  allow_empty: true # there are no %s here\n",
+			counts[XDS_LDS] ? "clusters" : "listeners");
+	buf_append_slice(&text, buf_slice(&external));
+	if (external.length || !counts[XDS_LDS] || !counts[XDS_CDS])
+		import_files_add(writer->files, "groups.yaml", &text);
+	buf_fini(&external);
+	buf_fini(&text);
 }
 
 bool import_write(struct import_plan *plan, struct import_files *ret_files)

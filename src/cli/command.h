@@ -27,6 +27,7 @@ struct command {
 	int (*run)(const struct args *args); /* returns the exit status */
 };
 
+extern const struct command command_bootstrap;
 extern const struct command command_build;
 extern const struct command command_check;
 extern const struct command command_convert;

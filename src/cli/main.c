@@ -13,6 +13,7 @@
 static const struct command *const commands[] = {
 	&command_check,
 	&command_build,
+	&command_bootstrap,
 	&command_convert,
 	&command_explain,
 	&command_import,

@@ -127,6 +127,12 @@ struct rcstr *selector_group(const struct selector *selector, size_t index)
 	return selector->rules[index].group;
 }
 
+const struct match *selector_match(const struct selector *selector, size_t index)
+{
+	assert(index < selector->count);
+	return selector->rules[index].match;
+}
+
 int selector_find(const struct selector *selector, struct slice group)
 {
 	for (size_t i = 0; i < selector->count; i++) {

@@ -54,6 +54,8 @@ bool selector_equal(const struct selector *a, const struct selector *b);
 
 size_t selector_count(const struct selector *selector);
 struct rcstr *selector_group(const struct selector *selector, size_t index); /* borrowed */
+/* The group's condition, borrowed; NULL: everyone. */
+const struct match *selector_match(const struct selector *selector, size_t index);
 /* Index of the group by name, or -1. */
 int selector_find(const struct selector *selector, struct slice group);
 /* Index of the node's group, -1: none. node NULL: a group only if a single group without match

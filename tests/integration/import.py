@@ -193,10 +193,7 @@ def examples():
         fresh("out")
         result = xdspub("build", tree, "-o", "out")
         assert result.returncode == 0, result
-        groups = sorted(os.listdir("out"))
-        for group in groups[:3]:
-            if group.startswith("."):
-                continue
+        for group in sorted(name for name in os.listdir("out") if not name.startswith("."))[:1]:
             files = glob.glob(f"out/{group}/**/*.yaml", recursive=True)
             fresh("tree", "again")
             import_(*files, "-o", "tree")
