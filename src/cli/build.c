@@ -92,13 +92,14 @@ static void build_all(struct run *run)
 
 	compile_options.is_thorough = true;
 	run->compiler = compiler_new(&compile_options);
+	free((void *)compile_options.mounts);
 	error = compiler_run(run->compiler, NULL, 0, clock_wall_ms(), NULL, &build);
 	if (error) {
 		diag_error(run->others, run->options.source, nowhere, "unreadable",
 			"the tree cannot be read: %s", strerror(-error));
 		return;
 	}
-	diag_list_append(run->diags, build->diags);
+	given_append(run->diags, build->diags, &run->options);
 	if (!build->groups_are_good)
 		run->has_failed = true;
 	if (build->groups_are_good)
@@ -153,12 +154,10 @@ static int run_build(const struct args *args)
 	options_init(&run.options);
 	if (!output || !output[0])
 		diag_error(run.others, "", nowhere, "no-output", "say where to: -o OUT");
-	if (given_options(args, &run.options, run.others) < 0 || !output || !output[0]) {
+	if (given_tree(args, &run.options, run.others) < 0 || !output || !output[0]) {
 		given_print_diags(stderr, run.others, &(struct given_print){0});
 	} else {
-		free(run.options.source);
 		free(run.options.publish);
-		run.options.source = xstrdup(args->operands[0]);
 		run.options.publish = xstrdup(output);
 		progress = progress_start("building", run.options.source);
 		if (open_all(&run) == 0)
@@ -174,12 +173,13 @@ static const struct args_option build_options[] = {
 	{"output", 'o', "OUT", false, "publish below this folder"},
 	{"all", 'a', NULL, false, "print every problem, however many"},
 	{"json", 'j', NULL, false, "print JSON"},
+	GIVEN_TREE_OPTIONS,
 	{0},
 };
 
 const struct command command_build = {
 	.name = "build",
-	.synopsis = "TREE -o OUT [OPTION]...",
+	.synopsis = "[TREE] [--config FILE] -o OUT [OPTION]...",
 	.summary = "Publish a tree as files, once",
 	.details =
 		"Groups with errors are left as they are; the others are published.\n"
@@ -187,7 +187,7 @@ const struct command command_build = {
 		"grace period of `xdspub serve`.",
 	.options = build_options,
 	.settings = OPTIONS_BUILD,
-	.operands_min = 1,
+	.operands_min = 0,
 	.operands_max = 1,
 	.run = run_build,
 };

@@ -58,26 +58,14 @@ struct check {
 
 /* --- trees --------------------------------------------------------------------------------- */
 
-static char *joined_path(const char *folder, const char *path)
-{
-	size_t length = strlen(folder);
-
-	if (path[0] == '/' || path[0] == '\0')
-		return xstrdup(path);
-	while (length > 1 && folder[length - 1] == '/')
-		length--;
-	return xasprintf(
-		"%.*s%s%s", (int)length, folder, folder[length - 1] == '/' ? "" : "/", path);
-}
-
 /* The same with paths that can be opened from here. */
-static void take_findings(struct check *check, const char *folder, const struct diag_list *diags)
+static void take_findings(struct check *check, const struct diag_list *diags)
 {
 	size_t seen[3] = {0};
 
 	for (size_t i = 0; i < diag_list_count(diags); i++) {
 		struct diag diag = *diag_list_get(diags, i);
-		AUTO_FREE char *path = joined_path(folder, diag.path);
+		AUTO_FREE char *path = given_path(&check->options, diag.path);
 
 		diag.path = path;
 		seen[diag.level]++;
@@ -88,25 +76,25 @@ static void take_findings(struct check *check, const char *folder, const struct 
 			diag_list_level_count(diags, (enum diag_level)level) - seen[level]);
 }
 
-static void check_tree(struct check *check, const char *path)
+/* The source of the settings. */
+static void check_tree(struct check *check)
 {
 	struct compile_options options;
 	struct compiler *compiler;
 	const struct build *build;
 	int error;
 
-	free(check->options.source);
-	check->options.source = xstrdup(path);
 	options = output_compile_options(&check->options, check->schema);
 	options.verbose = check->is_verbose;
 	options.is_thorough = true;
 	compiler = compiler_new(&options);
+	free((void *)options.mounts);
 	error = compiler_run(compiler, NULL, 0, clock_wall_ms(), NULL, &build);
 	if (error)
-		diag_error(check->findings, path, WHOLE, "unreadable",
+		diag_error(check->findings, check->options.source, WHOLE, "unreadable",
 			"the tree cannot be read: %s", strerror(-error));
 	else
-		take_findings(check, path, build->diags);
+		take_findings(check, build->diags);
 	compiler_free(compiler);
 }
 
@@ -194,12 +182,15 @@ static void check_operand(struct check *check, const char *path)
 		if (input != INPUT_FILE || kinds[check->as].input == INPUT_TREE)
 			input = kinds[check->as].input;
 	}
-	if (input == INPUT_TREE)
-		check_tree(check, path);
-	else if (input == INPUT_PUBLISHED)
+	if (input == INPUT_TREE) {
+		free(check->options.source);
+		check->options.source = xstrdup(path);
+		check_tree(check);
+	} else if (input == INPUT_PUBLISHED) {
 		check_published(check, path);
-	else
+	} else {
 		check_files(check, paths, 1, kind);
+	}
 }
 
 /* --- what is shown ------------------------------------------------------------------------- */
@@ -379,13 +370,17 @@ static int run(const struct args *args)
 	int status = EXIT_USAGE;
 
 	options_init(&check.options);
-	if (given_options(args, &check.options, check.findings) < 0) {
+	if (given_tree(args, &check.options, check.findings) < 0) {
 		given_print_diags(stderr, check.findings, &(struct given_print){0});
+		if (args->operands_count == 0 && !args_has(args, "config"))
+			fputs("usage: xdspub check PATH... [OPTION]...\n", stderr);
 	} else if (read_arguments(&check) == 0) {
-		progress = progress_start("checking", args->operands[0]);
+		progress = progress_start("checking", check.options.source);
 		if (output_load_schema(&check.options, check.findings, &check.schema) == 0) {
 			for (size_t i = 0; i < args->operands_count; i++)
 				check_operand(&check, args->operands[i]);
+			if (args->operands_count == 0)
+				check_tree(&check);
 		}
 		progress_stop(progress);
 		diag_list_filter(check.findings, is_wanted, &check);
@@ -408,12 +403,13 @@ static const struct args_option check_options[] = {
 	{"verbose", 'v', NULL, false, "notes too: what layers replace and delete"},
 	{"all", 'a', NULL, false, "print everything, however long"},
 	{"json", 'j', NULL, false, "the same as --format json"},
+	GIVEN_TREE_OPTIONS,
 	{0},
 };
 
 const struct command command_check = {
 	.name = "check",
-	.synopsis = "PATH... [OPTION]...",
+	.synopsis = "PATH... | --config FILE [OPTION]...",
 	.summary = "Say what is wrong with a tree, and nothing when all is well",
 	.details = "A path is a tree, a folder or a file of published files (yaml, json, pb,\n"
 		   "pb_text), a file of resources such as cds.yaml, or a bootstrap of Envoy.\n"
@@ -421,7 +417,7 @@ const struct command command_check = {
 		   "Exit status 1 when there are errors; warnings alone are 0 without --strict.",
 	.options = check_options,
 	.settings = OPTIONS_CHECK,
-	.operands_min = 1,
+	.operands_min = 0,
 	.operands_max = 10000,
 	.run = run,
 };

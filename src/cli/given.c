@@ -7,6 +7,9 @@
 
 #include "author/findings_text.h"
 #include "base/mem.h"
+#include "compile/folder.h"
+#include "daemon/config.h"
+#include "daemon/mount_settings.h"
 
 /* A command's own option may have the name of a setting that it does not take. */
 static bool is_given(const struct args *args, const struct option_row *row)
@@ -47,6 +50,82 @@ int given_options(const struct args *args, struct options *options, struct diag_
 	return error;
 }
 
+int given_mounts(const struct args *args, struct options *options, struct diag_list *diags)
+{
+	struct mount_settings *mounts = NULL;
+	struct buf problem = BUF_INIT;
+	const char *value;
+	size_t cursor = 0;
+	int error = 0;
+
+	while ((value = args_next(args, "mount", &cursor))) {
+		buf_reset(&problem);
+		if (mount_settings_add(&mounts, value, &problem) == 0)
+			continue;
+		diag_error(diags, "", (struct position){0}, "bad-option", "--mount: %s",
+			buf_cstr(&problem));
+		error = -EINVAL;
+	}
+	buf_fini(&problem);
+	if (mounts) {
+		mount_settings_unref(options->mounts);
+		options->mounts = mounts;
+	}
+	return error;
+}
+
+int given_tree(const struct args *args, struct options *options, struct diag_list *diags)
+{
+	const char *config = args_get(args, "config");
+	int error = config ? config_read(config, options, diags) : 0;
+
+	if (!error)
+		error = given_options(args, options, diags);
+	if (!error)
+		error = given_mounts(args, options, diags);
+	if (!error && args->operands_count) {
+		free(options->source);
+		options->source = xstrdup(args->operands[0]);
+	} else if (!error && !options->source[0]) {
+		diag_error(diags, "", (struct position){0}, "no-source",
+			"nothing to look at: give a path, or --config FILE with a source in it");
+		error = -EINVAL;
+	}
+	return error;
+}
+
+/* The path on disk of one in a mount; NULL: it is in the root. */
+static char *mount_path(const struct options *options, const char *path)
+{
+	const struct mount_setting *best = NULL;
+
+	for (size_t i = 0; options->mounts && i < options->mounts->count; i++) {
+		const struct mount_setting *item = &options->mounts->items[i];
+
+		if (folder_holds(slice_of(item->at), slice_of(path)) &&
+			(!best || strlen(item->at) > strlen(best->at)))
+			best = item;
+	}
+	return best ? xasprintf("%s%s", best->path, path + strlen(best->at)) : NULL;
+}
+
+void given_append(
+	struct diag_list *list, const struct diag_list *about, const struct options *options)
+{
+	if (!options->mounts) {
+		diag_list_append(list, about);
+		return;
+	}
+	for (size_t i = 0; i < diag_list_count(about); i++) {
+		struct diag diag = *diag_list_get(about, i);
+		AUTO_FREE char *path = mount_path(options, diag.path);
+
+		if (path)
+			diag.path = path;
+		diag_list_copy(list, &diag);
+	}
+}
+
 bool given_is_coloured(FILE *to)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -67,6 +146,13 @@ static char *joined_path(const char *prefix, const char *path)
 }
 
 /* `sources` NULL: without the line of the source. */
+char *given_path(const struct options *options, const char *path)
+{
+	char *whole = mount_path(options, path);
+
+	return whole ? whole : joined_path(options->source, path);
+}
+
 static void print_diag(FILE *to, const struct diag *diag, const char *prefix, bool is_coloured,
 	struct source_lines *sources)
 {

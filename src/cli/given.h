@@ -13,6 +13,26 @@
 /* Overrides initialised options with the flags that were given. -EINVAL with diagnostics. */
 int given_options(const struct args *args, struct options *options, struct diag_list *diags);
 
+/* For commands that take a tree: settings from --config, then flags, then what the tree is made of:
+ * the operand and --mount. -EINVAL with diagnostics. */
+int given_tree(const struct args *args, struct options *options, struct diag_list *diags);
+int given_mounts(const struct args *args, struct options *options, struct diag_list *diags);
+#define GIVEN_MOUNT_OPTION                                                                         \
+	{                                                                                          \
+		"mount", 'm', "AT=PATH", true,                                                     \
+			"this folder of the tree comes from PATH; may be repeated"                 \
+	}
+/* Rows of a command's own options for given_tree. */
+#define GIVEN_TREE_OPTIONS                                                                         \
+	{"config", 'c', "FILE", false, "read settings from here, the tree and its mounts too"},    \
+		GIVEN_MOUNT_OPTION
+/* Where a path of the tree is on disk: malloc'ed. */
+char *given_path(const struct options *options, const char *path);
+/* Appends diagnostics about a tree; those about files of mounts get the paths of these, so that
+ * they can be clicked. */
+void given_append(
+	struct diag_list *list, const struct diag_list *about, const struct options *options);
+
 /* How much of a list is printed without --all. */
 #define GIVEN_DIAGS 50
 

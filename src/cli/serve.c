@@ -21,6 +21,9 @@ static int load(void *ctx, struct options *options, struct diag_list *diags)
 	int error = path ? config_read(path, options, diags) : 0;
 	int flags_error = given_options(args, options, diags);
 
+	if (!flags_error)
+		flags_error = given_mounts(args, options, diags);
+
 	return error ? error : flags_error;
 }
 
@@ -41,6 +44,7 @@ static const struct args_option serve_options[] = {
 	{"config", 'c', "FILE", false,
 		"read settings from here (default, unless there is a\n"
 		"--source: " CONFIG_PATH ")"},
+	GIVEN_MOUNT_OPTION,
 	{0},
 };
 

@@ -94,6 +94,32 @@ static void print_source(const json_t *source)
 		printf("  last looked at %s\n", text_of(source, "last_scan"));
 }
 
+static void print_mounts(const json_t *mounts)
+{
+	json_t *mount;
+	size_t i;
+
+	json_array_foreach((json_t *)mounts, i, mount)
+	{
+		const char *state = text_of(mount, "state");
+		bool is_good = strcmp(state, "good") == 0;
+
+		printf("mount %s: %s, ", text_of(mount, "at"), text_of(mount, "path"));
+		print_state(is_good			 ? "good"
+			    : strcmp(state, "held") == 0 ? "held, what it gave last counts"
+							 : "waiting, it has given nothing yet",
+			!is_good);
+		printf(", since %s", text_of(mount, "since"));
+		if (text_of(mount, "pending")[0])
+			printf(", waiting for %s", text_of(mount, "pending"));
+		putchar('\n');
+		if (text_of(mount, "reason")[0])
+			printf("  reason: %s\n", text_of(mount, "reason"));
+		if (text_of(mount, "watch_problem")[0])
+			printf("  no change events: %s\n", text_of(mount, "watch_problem"));
+	}
+}
+
 static void print_sinks(const json_t *sinks)
 {
 	const char *name;
@@ -310,6 +336,7 @@ static void print_people(const json_t *status, const json_t *layers, bool with_c
 	if (!is_set(status, "ready"))
 		printf("  %s\n", text_of(status, "not_ready_reason"));
 	print_source(json_object_get(status, "source"));
+	print_mounts(json_object_get(status, "mounts"));
 	if (number_of(build, "serial")) {
 		printf("build %lld at %s: ", number_of(build, "serial"), text_of(build, "at"));
 		print_count(number_of(build, "files"), "file", ", ");

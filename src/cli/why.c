@@ -347,6 +347,7 @@ static json_t *ask_tree(const struct args *args, const char *tree,
 		/* --group says of whom to tell; what is missed there others may have. */
 		compile.only_groups = NULL;
 		compiler = compiler_new(&compile);
+		free((void *)compile.mounts);
 		error = compiler_run(compiler, NULL, 0, clock_wall_ms(), NULL, &build);
 
 		if (error)

@@ -116,6 +116,9 @@ int changes_look(struct compiler *compiler, struct mount *mount, const struct co
 	size_t count;
 	bool is_whole = !look->paths || !mount->was_looked || mount->error;
 
+	mount->error = look->error;
+	if (mount->error)
+		return mount->error;
 	mount->error = is_whole ? tree_scan(mount->tree, &changes, &count)
 				: scan_paths(mount, look, &changes, &count);
 	if (mount->error)

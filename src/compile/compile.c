@@ -709,6 +709,9 @@ int compiler_look(struct compiler *compiler, const struct compile_look *looks, i
 	struct build *build = &compiler->build;
 	bool want_retry = false;
 
+	/* Nothing can be said about a tree without its root. */
+	if (!looks[0].is_wanted && !compiler->mounts.items[0].was_looked)
+		return -EAGAIN;
 	build->files_read = build->resources_encoded = 0;
 	build->bytes_read = build->bytes_encoded = 0;
 	compiler->names_changed = false;
@@ -719,7 +722,6 @@ int compiler_look(struct compiler *compiler, const struct compile_look *looks, i
 		if (!looks[i].is_wanted)
 			continue;
 		want_retry = want_retry || !looks[i].paths;
-		/* Nothing can be said about a tree without its root. */
 		if (changes_look(compiler, mount, &looks[i]) && i == 0 &&
 			(compiler->mounts.count == 1 || !mount->was_looked))
 			return mount->error;

@@ -98,6 +98,7 @@ int compiler_run(struct compiler *compiler, const char *const *paths, size_t cou
  * be in a folder that a mount hides. */
 struct compile_look {
 	bool is_wanted;		  /* look at this mount */
+	int error;		  /* a negative errno: it would take for ever, do not try */
 	const char *const *paths; /* NULL: at all of it; else of the whole tree */
 	size_t count;
 };

@@ -20,7 +20,7 @@ struct fence {
 	struct arena *arena;
 	struct entry *entries;
 	size_t count;
-	char *text;
+	char *text, *whole_text;
 };
 
 struct fence_reader {
@@ -91,7 +91,7 @@ static void read_entry(struct fence_reader *reader, const struct node *node)
 	}
 }
 
-static void write_name(const struct match *match, struct buf *out)
+static void write_name(const struct match *match, size_t limit, struct buf *out)
 {
 	static const char *const words[] = {[MATCH_EXACT] = "",
 		[MATCH_PREFIX] = "prefix ",
@@ -100,32 +100,32 @@ static void write_name(const struct match *match, struct buf *out)
 	const char *between = match->kind == MATCH_ANY ? " or " : " and ";
 
 	if (match->kind == MATCH_ALL || match->kind == MATCH_ANY) {
-		for (size_t i = 0; i < match->children_count && i < 4; i++) {
+		for (size_t i = 0; i < match->children_count && i < limit; i++) {
 			buf_puts(out, i ? between : "");
-			write_name(&match->children[i], out);
+			write_name(&match->children[i], limit, out);
 		}
-		buf_puts(out, match->children_count > 4 ? " ..." : "");
+		buf_puts(out, match->children_count > limit ? " ..." : "");
 		return;
 	}
 	buf_printf(out, "%s\"", words[match->kind]);
-	text_quote(out, match->text, 64);
+	text_quote(out, match->text, 16 * limit);
 	buf_puts(out, match->ignore_case ? "\" in any case" : "\"");
 }
 
-static char *write_text(const struct fence *fence)
+static char *write_text(const struct fence *fence, size_t limit)
 {
 	struct buf out = BUF_INIT;
 
-	for (size_t i = 0; i < fence->count && i < 8; i++) {
+	for (size_t i = 0; i < fence->count && i < limit; i++) {
 		const struct entry *entry = &fence->entries[i];
 
 		buf_printf(&out, "%s%s", i ? "; " : "", entry->row ? entry->row->name : "any type");
 		if (entry->name) {
 			buf_puts(&out, " with name ");
-			write_name(entry->name, &out);
+			write_name(entry->name, limit, &out);
 		}
 	}
-	buf_puts(&out, fence->count > 8 ? "; ..." : "");
+	buf_puts(&out, fence->count > limit ? "; ..." : "");
 	return buf_take(&out, NULL);
 }
 
@@ -148,7 +148,8 @@ struct fence *fence_read(const struct node *node, const char *path, struct diag_
 		fence_free(fence);
 		return NULL;
 	}
-	fence->text = write_text(fence);
+	fence->text = write_text(fence, 5);
+	fence->whole_text = write_text(fence, 100000);
 	return fence;
 }
 
@@ -159,6 +160,7 @@ void fence_free(struct fence *fence)
 	arena_free(fence->arena);
 	free(fence->entries);
 	free(fence->text);
+	free(fence->whole_text);
 	free(fence);
 }
 
@@ -179,4 +181,9 @@ bool fence_allows(const struct fence *fence, enum xds_type type, struct slice na
 const char *fence_text(const struct fence *fence)
 {
 	return fence->text;
+}
+
+const char *fence_whole_text(const struct fence *fence)
+{
+	return fence->whole_text;
 }

@@ -19,7 +19,9 @@ struct fence *fence_read(const struct node *node, const char *path, struct diag_
 void fence_free(struct fence *fence); /* NULL is fine */
 /* A NULL fence allows everything. */
 bool fence_allows(const struct fence *fence, enum xds_type type, struct slice name);
-/* "EDS, CDS with a name that ...": for messages. */
+/* "EDS; CDS with name prefix "pay-"": for messages; cut where it is long. */
 const char *fence_text(const struct fence *fence);
+/* The same, whole: equal for fences that say the same in the same order. */
+const char *fence_whole_text(const struct fence *fence);
 
 #endif

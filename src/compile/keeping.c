@@ -42,14 +42,30 @@ static void load_folder(void *ctx, struct rcstr *path)
 		shape_add_folder(&loading->compiler->shape, path);
 }
 
+/* The fence may be another one than it was then. */
+static bool may_have(void *ctx, const struct unit_content *content)
+{
+	const struct loading *loading = ctx;
+
+	for (uint32_t i = 0; i < content->items_count; i++) {
+		const struct resource *resource = content->items[i].resource;
+
+		if (!fence_allows(loading->mount->fence, resource->type, resource->name))
+			return false;
+	}
+	return true;
+}
+
 void keeping_load(struct compiler *compiler)
 {
 	if (!compiler->last_good)
 		return;
 	for (size_t i = 1; i < compiler->mounts.count; i++) {
 		struct loading loading = {compiler, &compiler->mounts.items[i]};
-		const struct last_good_listener listener = {
-			.on_unit = load_unit, .on_folder = load_folder, .ctx = &loading};
+		const struct last_good_listener listener = {.may_have = may_have,
+			.on_unit = load_unit,
+			.on_folder = load_folder,
+			.ctx = &loading};
 
 		last_good_take(compiler->last_good, loading.mount->at, &listener);
 	}

@@ -286,6 +286,13 @@ int last_good_open(const char *folder, struct last_good **ret_last_good, const c
 	return 0;
 }
 
+bool last_good_is_there(const char *folder)
+{
+	AUTO_FREE char *path = xasprintf("%s/" FILE_NAME, folder);
+
+	return access(path, F_OK) == 0;
+}
+
 void last_good_close(struct last_good *last_good)
 {
 	if (!last_good)
@@ -300,14 +307,30 @@ void last_good_close(struct last_good *last_good)
 	free(last_good);
 }
 
-void last_good_take(
-	struct last_good *last_good, struct slice at, const struct last_good_listener *listener)
+static bool may_have(const struct kept_mount *mount, const struct last_good_listener *listener)
 {
-	struct kept_mount *mount = hash_remove(&last_good->mounts, at);
 	struct hash_entry *slot;
 	size_t cursor = 0;
 
-	while (mount && (slot = hash_next(&mount->units, &cursor))) {
+	while ((slot = hash_next(&mount->units, &cursor))) {
+		if (!listener->may_have(listener->ctx, &((struct kept_unit *)slot->value)->content))
+			return false;
+	}
+	return true;
+}
+
+void last_good_take(
+	struct last_good *last_good, struct slice at, const struct last_good_listener *listener)
+{
+	struct kept_mount *mount = hash_get(&last_good->mounts, at);
+	struct hash_entry *slot;
+	size_t cursor = 0;
+
+	/* What is left here is forgotten with the mounts that nobody takes. */
+	if (!mount || !may_have(mount, listener))
+		return;
+	hash_remove(&last_good->mounts, at);
+	while ((slot = hash_next(&mount->units, &cursor))) {
 		struct kept_unit *unit = slot->value;
 
 		listener->on_unit(
@@ -315,7 +338,7 @@ void last_good_take(
 		unit->content = (struct unit_content){0};
 	}
 	cursor = 0;
-	while (mount && (slot = hash_next(&mount->folders, &cursor)))
+	while ((slot = hash_next(&mount->folders, &cursor)))
 		listener->on_folder(listener->ctx, slot->value);
 	kept_mount_free(mount);
 }

@@ -23,10 +23,13 @@ struct last_good;
 /* Opens or creates it in the state folder. *ret_problem: a static text when something of it was
  * lost, else NULL. -EBUSY: another instance has it. */
 int last_good_open(const char *folder, struct last_good **ret_last_good, const char **ret_problem);
+bool last_good_is_there(const char *folder);
 void last_good_close(struct last_good *last_good); /* NULL is fine */
 
 /* Hands out what is known of a mount, once. The content is the callee's; its items lack a unit. */
 struct last_good_listener {
+	/* Asked first, about every file: false once, and all of the mount is forgotten. */
+	bool (*may_have)(void *ctx, const struct unit_content *content);
 	void (*on_unit)(void *ctx, struct rcstr *path, struct unit_content *content, bool was_read,
 		uint64_t bytes);
 	void (*on_folder)(void *ctx, struct rcstr *path);

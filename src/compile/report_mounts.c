@@ -36,7 +36,11 @@ static void report_unreachable(struct mount *mount)
 		diag_error(mount->diags, mount->at.data, WHOLE, "mount-unreadable",
 			"the mount from %s cannot be looked at: %s%s", tree_root(mount->tree),
 			strerror(-mount->error), rest);
-	else if (mount->was_looked && mount->files == 0)
+	else if (!mount->was_looked)
+		diag_error(mount->diags, mount->at.data, WHOLE, "mount-unreadable",
+			"the mount from %s has not been looked at yet%s", tree_root(mount->tree),
+			rest);
+	else if (mount->files == 0)
 		diag_error(mount->diags, mount->at.data, WHOLE, "mount-empty",
 			"the mount from %s has no YAML or JSON file%s; when that is meant, put a "
 			"file of comments into it",

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "daemon/grpc_part.h"
+#include "daemon/mount_settings.h"
 #include "daemon/notify.h"
 #include "daemon/output.h"
 #include "daemon/questions.h"
@@ -71,9 +72,18 @@ static void log_diags(const struct app *app, const char *event, const struct dia
 
 /* ---- settings ---- */
 
+static void check_state_folder(
+	const struct options *options, const char *source, struct diag_list *diags)
+{
+	if (options->state[0] && source[0] && output_is_inside(options->state, source))
+		diag_error(diags, "", nowhere, "folders",
+			"the state folder %s lies in the source %s", options->state, source);
+}
+
 static int check_options(const struct options *options, struct diag_list *diags)
 {
-	size_t before = diag_list_level_count(diags, DIAG_ERROR);
+	size_t before = diag_list_level_count(diags, DIAG_ERROR), count;
+	AUTO_FREE const char **sources = output_answering_sources(options, &count);
 
 	if (!options->source[0])
 		diag_error(diags, "", nowhere, "no-source",
@@ -82,11 +92,8 @@ static int check_options(const struct options *options, struct diag_list *diags)
 		diag_error(diags, "", nowhere, "nothing-to-do",
 			"nothing to do: give --publish DIR, --rest ADDR or --grpc ADDR, or several "
 			"of them (publish.path, rest.listen and grpc.listen in xdspub.yaml)");
-	if (options->state[0] && options->source[0] &&
-		output_is_inside(options->state, options->source))
-		diag_error(diags, "", nowhere, "folders",
-			"the state folder %s lies in the source %s", options->state,
-			options->source);
+	for (size_t i = 0; i < count; i++)
+		check_state_folder(options, sources[i], diags);
 	if (options->state[0] && options->publish[0] &&
 		output_is_inside(options->state, options->publish))
 		diag_error(diags, "", nowhere, "folders",
@@ -319,11 +326,13 @@ static void stop_watch(struct app *app)
 
 static void start_watch(struct app *app)
 {
+	size_t count;
+	AUTO_FREE const char **sources = output_sources(&app->options, &count);
 	int error;
 
 	if (strcmp(app->options.watch, "off") == 0)
 		return;
-	error = watch_start(app->options.source, &app->log, worker_hint, app->worker, &app->watch);
+	error = watch_start(sources, count, &app->log, worker_hint, app->worker, &app->watch);
 	if (error) {
 		log_failure(app, "watch", app->options.source, error);
 		return;
@@ -355,15 +364,22 @@ static int refuse_restart_only(
 	return error;
 }
 
-static int refuse_source(const struct options *fresh, struct diag_list *diags)
+static int refuse_sources(const struct options *fresh, struct diag_list *diags)
 {
-	if (!fresh->publish[0] || (!output_is_inside(fresh->source, fresh->publish) &&
-					  !output_is_inside(fresh->publish, fresh->source)))
-		return 0;
-	diag_error(diags, "", nowhere, "folders",
-		"the source %s and the published folder %s lie in each other", fresh->source,
-		fresh->publish);
-	return -EINVAL;
+	size_t count;
+	AUTO_FREE const char **sources = output_answering_sources(fresh, &count);
+	int error = 0;
+
+	for (size_t i = 0; fresh->publish[0] && i < count; i++) {
+		if (!output_is_inside(sources[i], fresh->publish) &&
+			!output_is_inside(fresh->publish, sources[i]))
+			continue;
+		diag_error(diags, "", nowhere, "folders",
+			"the source %s and the published folder %s lie in each other", sources[i],
+			fresh->publish);
+		error = -EINVAL;
+	}
+	return error;
 }
 
 static void log_changes(
@@ -382,6 +398,11 @@ static void log_changes(
 		log_event(&app->log, LOG_LEVEL_INFO, "setting", LOG_TEXT("key", rows[i].key),
 			LOG_SLICE("value", buf_slice(&value)));
 	}
+	if (!mount_settings_equal(former->mounts, fresh->mounts)) {
+		changed++;
+		log_event(&app->log, LOG_LEVEL_INFO, "setting", LOG_TEXT("key", "source"),
+			LOG_TEXT("value", fresh->mounts ? fresh->mounts->text : ""));
+	}
 	log_event(&app->log, LOG_LEVEL_INFO, "reload", LOG_TEXT("result", "applied"),
 		LOG_NUMBER("changed", (int64_t)changed));
 	buf_fini(&value);
@@ -390,6 +411,7 @@ static void log_changes(
 static void apply(struct app *app, struct options *fresh)
 {
 	bool is_elsewhere = strcmp(fresh->source, app->options.source) != 0 ||
+			    !mount_settings_equal(fresh->mounts, app->options.mounts) ||
 			    strcmp(fresh->watch, app->options.watch) != 0;
 	struct options former = app->options;
 
@@ -425,7 +447,7 @@ static void reload(struct app *app)
 	if (!error) {
 		error = refuse_restart_only(&app->options, &fresh, diags);
 		if (!error)
-			error = refuse_source(&fresh, diags);
+			error = refuse_sources(&fresh, diags);
 		if (!error)
 			error = listen_all(app, &fresh);
 		if (error)
@@ -436,7 +458,7 @@ static void reload(struct app *app)
 		log_event(&app->log, LOG_LEVEL_ERROR, "reload", LOG_TEXT("result", "refused"),
 			LOG_TEXT("what", "going on with the former configuration"));
 		/* Look at the tree all the same: that may be all that was wanted. */
-		worker_hint(app->worker, NULL);
+		worker_hint_all(app->worker);
 		end_reload(app, "reload refused: the log says why; the former configuration is "
 				"still in use");
 	} else {

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "daemon/mount_settings.h"
 #include "message/yaml_read.h"
 
 #define CONFIG_LIMIT_BYTES (1u << 20)
@@ -108,6 +109,24 @@ static const struct option_row *find_row(const char *whole, bool *ret_is_section
 	return NULL;
 }
 
+/* `source` as a list: a root and mounts. */
+static void read_sources(struct reader *reader, const struct node *list)
+{
+	struct options *options = reader->options;
+	struct mount_settings *mounts;
+	char *root;
+
+	if (mount_settings_read(list, reader->path, reader->folder, reader->diags, &root, &mounts) <
+		0) {
+		reader->is_bad = true;
+		return;
+	}
+	free(options->source);
+	options->source = root;
+	mount_settings_unref(options->mounts);
+	options->mounts = mounts;
+}
+
 static void read_map(struct reader *reader, const char *prefix, const struct node *map);
 
 static void read_pair(struct reader *reader, const char *prefix, const struct node_pair *pair)
@@ -121,7 +140,10 @@ static void read_pair(struct reader *reader, const char *prefix, const struct no
 		snprintf(whole, sizeof(whole), "%s%.*s", prefix, SLICE_ARG(pair->key));
 		row = find_row(whole, &is_section);
 	}
-	if (row) {
+	if (pair->value->kind == NODE_LIST && strcmp(prefix, "") == 0 &&
+		slice_is(pair->key, "source")) {
+		read_sources(reader, pair->value);
+	} else if (row) {
 		set_row(reader, row, pair->value);
 	} else if (!is_section) {
 		refuse_key(reader, prefix, pair);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "daemon/mount_settings.h"
 
 #define AT(field_) offsetof(struct options, field_)
 #define HOUR	   INT64_C(3600000)
@@ -343,12 +344,14 @@ void options_fini(struct options *options)
 			free(*(char **)field(options, &rows[i]));
 		}
 	}
+	mount_settings_unref(options->mounts);
 	*options = (struct options){0};
 }
 
 void options_copy(struct options *to, const struct options *from)
 {
 	*to = *from;
+	(void)mount_settings_ref(to->mounts);
 	for (size_t i = 0; i < ROWS; i++) {
 		if (rows[i].is_list) {
 			const struct texts *list = field_const(from, &rows[i]);

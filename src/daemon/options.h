@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "base/limits.h"
 
+struct mount_settings;
+
 struct texts {
 	char **items;
 	size_t count, capacity;
@@ -17,7 +19,8 @@ struct texts {
 
 /* All texts are never NULL; "" means not set. */
 struct options {
-	char *source;
+	char *source;		       /* the root of the tree */
+	struct mount_settings *mounts; /* what else it is made of; a reference; NULL: nothing */
 	struct texts groups;
 	char *schema;
 	struct texts add_schemas;

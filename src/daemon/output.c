@@ -10,8 +10,13 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "daemon/mount_settings.h"
+#include "source/probe.h"
 
 static const struct position nowhere = {0};
+
+/* For a mount to answer. */
+#define PATIENCE_MS 1000
 
 int output_load_schema(
 	const struct options *options, struct diag_list *diags, struct schema **ret_schema)
@@ -36,6 +41,8 @@ struct compile_options output_compile_options(
 {
 	return (struct compile_options){
 		.root = options->source,
+		.mounts = mount_settings_for_compiler(options->mounts),
+		.mounts_count = options->mounts ? options->mounts->count : 0,
 		.schema = schema,
 		.limits = &options->limits,
 		.threads = (unsigned)options->threads,
@@ -108,7 +115,8 @@ int output_open_publisher(const struct options *options, struct encoder *encoder
 		.encoder = encoder_for_files(encoder),
 		.log = log,
 	};
-	const char *const sources[] = {options->source};
+	size_t sources_count;
+	AUTO_FREE const char **sources = output_answering_sources(options, &sources_count);
 	size_t before = diag_list_level_count(diags, DIAG_ERROR);
 	int error = find_owner(options, diags, &publisher);
 
@@ -120,13 +128,41 @@ int output_open_publisher(const struct options *options, struct encoder *encoder
 		(void)file_format_parse(slice_of(options->formats.items[i]), &format);
 		publisher.formats[format] = true;
 	}
-	error = publisher_open(&publisher, sources, 1, diags, ret_publisher);
+	error = publisher_open(&publisher, sources, sources_count, diags, ret_publisher);
 	if (error && diag_list_level_count(diags, DIAG_ERROR) == before)
 		diag_error(diags, options->publish, nowhere, "publish-folder",
 			error == -EBUSY ? "another instance publishes here"
 					: "cannot be used for publishing: %s",
 			strerror(-error));
 	return error;
+}
+
+const char **output_sources(const struct options *options, size_t *ret_count)
+{
+	size_t count = 1 + (options->mounts ? options->mounts->count : 0);
+	const char **sources = xcalloc(count, sizeof(*sources));
+
+	sources[0] = options->source;
+	for (size_t i = 1; i < count; i++)
+		sources[i] = options->mounts->items[i - 1].path;
+	*ret_count = count;
+	return sources;
+}
+
+const char **output_answering_sources(const struct options *options, size_t *ret_count)
+{
+	size_t count, kept = 1;
+	const char **sources = output_sources(options, &count);
+
+	for (size_t i = 1; i < count; i++) {
+		struct probe *probe = probe_new(sources[i]);
+
+		if (probe_ask(probe, PATIENCE_MS) != -ETIMEDOUT)
+			sources[kept++] = sources[i];
+		probe_free(probe);
+	}
+	*ret_count = kept;
+	return sources;
 }
 
 /* The path with links resolved as far as it exists, the rest as it is. */

@@ -18,6 +18,13 @@ struct entry {
 	int64_t bridge_until_ms;  /* wall clock; -1: none */
 };
 
+struct mount_entry {
+	struct overview_mount mount;
+	char *at, *path, *reason; /* what the texts of `mount` point to */
+	const char *pending;
+	int64_t accepted_ms, since_ms; /* wall clock: what it gave last, its state; 0: never */
+};
+
 struct overview {
 	pthread_mutex_t mutex;
 	int64_t started_ms;
@@ -34,6 +41,8 @@ struct overview {
 	bool is_scanned;
 	int64_t scanned_ms;
 	const char *pending;
+	struct mount_entry *mounts;
+	size_t mounts_count;
 
 	uint64_t serial;
 	int64_t built_ms;
@@ -88,6 +97,16 @@ static void forget_setup(struct overview *report)
 	free(report->publish);
 }
 
+static void free_mounts(struct mount_entry *mounts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(mounts[i].at);
+		free(mounts[i].path);
+		free(mounts[i].reason);
+	}
+	free(mounts);
+}
+
 void overview_free(struct overview *report)
 {
 	size_t cursor = 0;
@@ -98,6 +117,7 @@ void overview_free(struct overview *report)
 	hash_fini(&report->groups);
 	forget_order(report);
 	forget_setup(report);
+	free_mounts(report->mounts, report->mounts_count);
 	json_decref(report->listeners);
 	diag_list_free(report->diags);
 	free(report->source_error);
@@ -151,6 +171,53 @@ void overview_pending(struct overview *report, const char *what)
 {
 	pthread_mutex_lock(&report->mutex);
 	report->pending = what;
+	pthread_mutex_unlock(&report->mutex);
+}
+
+static struct mount_entry *find_mount(struct overview *report, const char *at)
+{
+	for (size_t i = 0; i < report->mounts_count; i++) {
+		if (strcmp(report->mounts[i].at, at) == 0)
+			return &report->mounts[i];
+	}
+	return NULL;
+}
+
+void overview_mounts(struct overview *report, const struct overview_mount *mounts, size_t count)
+{
+	struct mount_entry *entries = xcalloc(count, sizeof(*entries));
+	int64_t now_ms = clock_wall_ms();
+
+	pthread_mutex_lock(&report->mutex);
+	for (size_t i = 0; i < count; i++) {
+		struct mount_entry *entry = &entries[i];
+		const struct mount_entry *former = find_mount(report, mounts[i].at);
+		bool is_same = former && strcmp(former->mount.state, mounts[i].state) == 0;
+
+		entry->mount = mounts[i];
+		entry->mount.at = entry->at = xstrdup(mounts[i].at);
+		entry->mount.path = entry->path = xstrdup(mounts[i].path);
+		entry->mount.reason = entry->reason = copy_text(mounts[i].reason);
+		entry->pending = former ? former->pending : NULL;
+		entry->since_ms = is_same ? former->since_ms : now_ms;
+		entry->accepted_ms = mounts[i].is_accepted ? now_ms
+				     : former		   ? former->accepted_ms
+							   : 0;
+	}
+	free_mounts(report->mounts, report->mounts_count);
+	report->mounts = entries;
+	report->mounts_count = count;
+	pthread_mutex_unlock(&report->mutex);
+}
+
+void overview_mount_pending(struct overview *report, const char *at, const char *what)
+{
+	struct mount_entry *entry;
+
+	pthread_mutex_lock(&report->mutex);
+	entry = find_mount(report, at);
+	if (entry)
+		entry->pending = what;
 	pthread_mutex_unlock(&report->mutex);
 }
 
@@ -358,7 +425,7 @@ static json_t *source_json(const struct overview *report)
 {
 	json_t *object = json_object();
 	const char *reason = "watching is off";
-	bool is_working = report->watch && watch_is_working(report->watch, &reason);
+	bool is_working = report->watch && watch_is_working(report->watch, 0, &reason);
 
 	json_object_set_new(object, "path", text_json(report->source));
 	json_object_set_new(object, "error", text_json(report->source_error));
@@ -368,6 +435,35 @@ static json_t *source_json(const struct overview *report)
 	json_object_set_new(object, "watch_problem", text_json(is_working ? NULL : reason));
 	json_object_set_new(object, "pending", text_json(report->pending));
 	return object;
+}
+
+static json_t *mounts_json(const struct overview *report)
+{
+	json_t *list = json_array();
+
+	/* The root is "source". */
+	for (size_t i = 1; i < report->mounts_count; i++) {
+		const struct mount_entry *entry = &report->mounts[i];
+		const struct overview_mount *mount = &entry->mount;
+		const char *reason = "watching is off";
+		bool is_working = report->watch && watch_is_working(report->watch, i, &reason);
+		json_t *object = json_object();
+
+		json_object_set_new(object, "at", text_json(mount->at));
+		json_object_set_new(object, "path", text_json(mount->path));
+		json_object_set_new(object, "state", json_string(mount->state));
+		json_object_set_new(object, "since", time_json(entry->since_ms));
+		json_object_set_new(object, "reason", text_json(mount->reason));
+		json_object_set_new(object, "files", json_integer((json_int_t)mount->files));
+		json_object_set_new(object, "errors", json_integer((json_int_t)mount->errors));
+		json_object_set_new(object, "accepted",
+			entry->accepted_ms ? time_json(entry->accepted_ms) : json_null());
+		json_object_set_new(object, "watching", json_boolean(is_working));
+		json_object_set_new(object, "watch_problem", text_json(is_working ? NULL : reason));
+		json_object_set_new(object, "pending", text_json(entry->pending));
+		json_array_append_new(list, object);
+	}
+	return list;
 }
 
 static json_t *build_json(const struct overview *report)
@@ -472,6 +568,7 @@ json_t *overview_json(struct overview *report)
 	json_object_set_new(object, "ready", json_boolean(!reason));
 	json_object_set_new(object, "not_ready_reason", text_json(reason));
 	json_object_set_new(object, "source", source_json(report));
+	json_object_set_new(object, "mounts", mounts_json(report));
 	json_object_set_new(object, "build", build_json(report));
 	json_object_set_new(object, "groups", groups_json(report));
 	json_object_set_new(object, "diagnostics", diagnostics_json(report));
@@ -530,6 +627,13 @@ char *overview_line(struct overview *report)
 			buf_printf(&line, "; %zu held: %s", held, first ? first : "");
 		if (report->source_error)
 			buf_printf(&line, "; source: %s", report->source_error);
+		for (size_t i = 1; i < report->mounts_count; i++) {
+			const struct overview_mount *mount = &report->mounts[i].mount;
+
+			if (mount->reason)
+				buf_printf(&line, "; mount %s %s: %s", mount->at, mount->state,
+					mount->reason);
+		}
 		if (report->state_error)
 			buf_printf(&line, "; state folder: %s", report->state_error);
 		if (report->files_error)

@@ -30,6 +30,17 @@ struct overview_build {
 void overview_build(struct overview *report, const struct overview_build *build);
 /* error: why the source cannot be looked at, NULL: it was, just now. */
 void overview_source(struct overview *report, const char *error);
+/* The root and the mounts of the tree, after a build; copies. */
+struct overview_mount {
+	const char *at, *path; /* at "": the root */
+	const char *state;     /* "good", "held", "waiting": a static text */
+	const char *reason;    /* NULL: good */
+	size_t files, errors;
+	bool is_accepted; /* just now */
+};
+void overview_mounts(struct overview *report, const struct overview_mount *mounts, size_t count);
+/* What a look at one of them waits for; as overview_pending. */
+void overview_mount_pending(struct overview *report, const char *at, const char *what);
 /* What a build waits for; NULL: nothing is pending. A static text. */
 void overview_pending(struct overview *report, const char *what);
 

@@ -9,17 +9,14 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "daemon/hints.h"
+#include "compile/last_good.h"
+#include "daemon/arrivals.h"
+#include "daemon/mount_settings.h"
 #include "daemon/output.h"
-#include "source/hold.h"
 
-/* Where no events come: look again this often. */
-#define BLIND_RESCAN_MS 5000
-/* While .xdspub-hold is there; its end is a hint, too, where events come. */
-#define HELD_LOOK_MS 1000
-/* After the source could not be looked at. */
-#define SOURCE_RETRY_MS 1000
-#define DIAGS_LOGGED	10
+#define DIAGS_LOGGED 10
+/* After what mounts gave could not be written down. */
+#define SAVE_RETRY_MS 5000
 
 /* Somebody waits for an answer. */
 struct question {
@@ -35,8 +32,7 @@ struct worker {
 	/* Under the mutex. */
 	pthread_mutex_t mutex;
 	pthread_cond_t wake;
-	struct settle settle;
-	struct hints hints;
+	struct arrivals arrivals;
 	const struct watch *watch;
 	bool is_stopping;
 	bool was_hinted; /* since the last look at the hold files */
@@ -49,27 +45,36 @@ struct worker {
 	/* Build thread only. */
 	struct options options;
 	struct compiler *compiler;
-	struct hold hold;
-	int64_t rescan_at_ms, check_at_ms;
+	struct last_good *last_good; /* what mounts gave; NULL: is not kept */
+	int last_good_error;	     /* of the last attempt to write it */
+	int64_t check_at_ms;
 	bool is_source_bad;
-	bool must_look; /* the last look failed: everything, next time */
-	bool was_held;	/* by .xdspub-hold, when last looked at */
+	bool was_looked; /* the compiler has looked at the root */
+	bool *due;	 /* of each source, in this turn */
+	char **reasons;	 /* why each mount is not good, as last logged; NULL */
 	worker_news_cb on_done;
 	struct digest diags_digest; /* of what was logged last */
 };
 
 /* ---- any thread ---- */
 
-void worker_hint(void *ctx, const char *path)
+void worker_hint(void *ctx, size_t source, const char *path)
 {
 	struct worker *worker = ctx;
 
 	pthread_mutex_lock(&worker->mutex);
 	worker->was_hinted = true;
-	if (!path || strcmp(path, WATCH_HOLD) != 0) {
-		hints_add(&worker->hints, path);
-		settle_hint(&worker->settle, clock_monotonic_ms());
-	}
+	if (!path || strcmp(path, WATCH_HOLD) != 0)
+		arrivals_hint(&worker->arrivals, source, path, clock_monotonic_ms());
+	pthread_cond_signal(&worker->wake);
+	pthread_mutex_unlock(&worker->mutex);
+}
+
+void worker_hint_all(struct worker *worker)
+{
+	pthread_mutex_lock(&worker->mutex);
+	worker->was_hinted = true;
+	arrivals_hint_all(&worker->arrivals, clock_monotonic_ms(), false);
 	pthread_cond_signal(&worker->wake);
 	pthread_mutex_unlock(&worker->mutex);
 }
@@ -113,14 +118,51 @@ bool worker_ask(struct worker *worker, worker_question_cb callback, void *ctx, i
 
 /* ---- build thread ---- */
 
+/* Mounts that are not configured any more are forgotten, too. */
+static void open_last_good(struct worker *worker)
+{
+	const char *folder = worker->options.state, *problem = NULL;
+	int error;
+
+	if (!worker->given.state || (!worker->options.mounts && !last_good_is_there(folder)))
+		return;
+	error = last_good_open(folder, &worker->last_good, &problem);
+	if (error)
+		log_event(worker->given.log, LOG_LEVEL_ERROR, "failed",
+			LOG_TEXT("what", "what mounts gave, in the state folder"),
+			LOG_TEXT("path", folder), LOG_TEXT("error", strerror(-error)));
+	else if (problem)
+		log_event(worker->given.log, LOG_LEVEL_WARNING, "state-damaged",
+			LOG_TEXT("path", folder), LOG_TEXT("problem", problem));
+}
+
+static void free_compiler(struct worker *worker)
+{
+	compiler_free(TAKE(worker->compiler));
+	last_good_close(TAKE(worker->last_good));
+	for (size_t i = 0; i < worker->arrivals.count; i++)
+		free(worker->reasons[i]);
+	free(TAKE(worker->reasons));
+	free(TAKE(worker->due));
+	arrivals_fini(&worker->arrivals);
+}
+
+/* With all that depends on which sources there are. */
 static void make_compiler(struct worker *worker)
 {
 	struct compile_options compile =
 		output_compile_options(&worker->options, worker->given.schema);
 
+	open_last_good(worker);
 	if (worker->given.state)
 		compile.former_groups = state_groups(worker->given.state);
+	compile.last_good = worker->last_good;
 	worker->compiler = compiler_new(&compile);
+	free((void *)compile.mounts);
+	worker->was_looked = false;
+	arrivals_init(&worker->arrivals, &worker->options);
+	worker->due = xcalloc(worker->arrivals.count, sizeof(*worker->due));
+	worker->reasons = xcalloc(worker->arrivals.count, sizeof(*worker->reasons));
 }
 
 /* What the compiler was made from. */
@@ -132,6 +174,8 @@ static bool needs_new_compiler(const struct options *a, const struct options *b)
 	size_t count;
 	const struct option_row *rows = option_rows(&count);
 
+	if (!mount_settings_equal(a->mounts, b->mounts))
+		return true;
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < sizeof(keys) / sizeof(keys[0]); j++)
 			if (strcmp(rows[i].key, keys[j]) == 0 && !options_equal(a, b, &rows[i]))
@@ -149,16 +193,12 @@ static void take_fresh(struct worker *worker)
 	worker->has_fresh = false;
 	worker->on_done = worker->on_reloaded;
 	if (needs_new_compiler(&former, &worker->options)) {
-		compiler_free(worker->compiler);
+		free_compiler(worker);
 		make_compiler(worker);
-		hold_fini(&worker->hold);
-		hold_init(&worker->hold, worker->options.source);
 	}
 	options_fini(&former);
-	worker->settle.quiet_ms = worker->options.quiet_ms;
-	worker->settle.limit_ms = worker->options.limit_ms;
-	hints_add(&worker->hints, NULL);
-	settle_hint(&worker->settle, clock_monotonic_ms());
+	arrivals_retime(&worker->arrivals, &worker->options);
+	arrivals_hint_all(&worker->arrivals, clock_monotonic_ms(), false);
 }
 
 static void tell(struct worker *worker)
@@ -238,35 +278,114 @@ static void note_build(
 		LOG_NUMBER("us", took_us));
 }
 
-static void build(struct worker *worker, const struct hints *hints)
+static const char *state_text(const struct build_mount *mount)
+{
+	if (mount->state == BUILD_MOUNT_WAITING)
+		return "waiting";
+	return mount->state == BUILD_MOUNT_HELD || mount->error ? "held" : "good";
+}
+
+/* Once when a mount changes for the worse, or in another way than before, and once when it is good
+ * again. */
+static void log_mount(struct worker *worker, size_t index, const struct build_mount *mount)
+{
+	char **reason = &worker->reasons[index];
+
+	if (mount->reason && (!*reason || strcmp(*reason, mount->reason) != 0))
+		log_event(worker->given.log, LOG_LEVEL_ERROR, "mount", LOG_TEXT("at", mount->at),
+			LOG_TEXT("state", state_text(mount)), LOG_TEXT("reason", mount->reason));
+	else if (!mount->reason && *reason)
+		log_event(worker->given.log, LOG_LEVEL_INFO, "mount", LOG_TEXT("at", mount->at),
+			LOG_TEXT("state", state_text(mount)));
+	free(*reason);
+	*reason = mount->reason ? xstrdup(mount->reason) : NULL;
+}
+
+static void note_mounts(struct worker *worker, const struct build *build)
+{
+	struct overview_mount *shown = xcalloc(build->mounts_count, sizeof(*shown));
+
+	for (size_t i = 0; i < build->mounts_count; i++) {
+		const struct build_mount *mount = &build->mounts[i];
+
+		log_mount(worker, i, mount);
+		shown[i] = (struct overview_mount){.at = mount->at,
+			.path = worker->arrivals.items[i].path,
+			.state = state_text(mount),
+			.reason = mount->reason	 ? mount->reason
+				  : mount->error ? strerror(-mount->error)
+						 : NULL,
+			.files = mount->files,
+			.errors = mount->errors,
+			.is_accepted = mount->is_accepted};
+	}
+	overview_mounts(worker->given.report, shown, build->mounts_count);
+	free(shown);
+	if (build->last_good_error && build->last_good_error != worker->last_good_error)
+		log_event(worker->given.log, LOG_LEVEL_ERROR, "state-failed",
+			LOG_TEXT("what", "what mounts gave last"),
+			LOG_TEXT("error", strerror(-build->last_good_error)));
+	worker->last_good_error = build->last_good_error;
+}
+
+static void free_looks(struct compile_look *looks, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		for (size_t k = 0; k < looks[i].count; k++)
+			free((char *)looks[i].paths[k]);
+		free((void *)looks[i].paths);
+	}
+	free(looks);
+}
+
+/* The outcome of each look at a source. Under the mutex. */
+static void note_looks(struct worker *worker, const struct compile_look *looks, size_t count,
+	int error, const struct build *outcome, int64_t now_ms)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct arrival *arrival = &worker->arrivals.items[i];
+
+		if (looks[i].is_wanted)
+			arrivals_note(arrival, error ? error : outcome->mounts[i].error, now_ms);
+	}
+	/* The next look writes again. */
+	if (!error && outcome->last_good_error &&
+		worker->arrivals.items[0].rescan_at_ms > now_ms + SAVE_RETRY_MS)
+		worker->arrivals.items[0].rescan_at_ms = now_ms + SAVE_RETRY_MS;
+}
+
+/* Under the mutex, which it leaves while it works. */
+static void build(struct worker *worker)
 {
 	int64_t started_us = clock_monotonic_us(), now_ms = clock_monotonic_ms();
+	size_t count = worker->arrivals.count, changed;
+	struct compile_look *looks = xcalloc(count, sizeof(*looks));
 	const struct build *outcome = NULL;
-	size_t count, changed;
-	AUTO_FREE const char **paths = worker->must_look ? NULL : hints_list(hints, &count);
 	int error;
 
-	if (!paths)
-		count = 0;
-	error = compiler_run(worker->compiler, paths, count, clock_wall_ms(), NULL, &outcome);
-	worker->must_look = error != 0;
-	note_source(worker, error);
-	if (error) {
-		worker->rescan_at_ms = now_ms + SOURCE_RETRY_MS;
-	} else {
+	for (size_t i = 0; i < count; i++) {
+		if (!worker->due[i])
+			continue;
+		looks[i].is_wanted = true;
+		looks[i].error = worker->arrivals.items[i].error;
+		looks[i].paths = (const char *const *)arrivals_take(
+			&worker->arrivals.items[i], &looks[i].count);
+	}
+	overview_pending(worker->given.report, "the build that is going on");
+	pthread_mutex_unlock(&worker->mutex);
+	error = compiler_look(worker->compiler, looks, clock_wall_ms(), NULL, &outcome);
+	if (looks[0].is_wanted)
+		note_source(worker, error ? error : outcome->mounts[0].error);
+	if (!error) {
+		worker->was_looked = true;
 		changed = served_apply(
 			worker->given.served, outcome, now_ms, worker->options.grace_ms);
 		note_build(worker, outcome, changed, started_us);
+		note_mounts(worker, outcome);
 	}
-}
-
-static int64_t rescan_pause(const struct worker *worker, const struct watch *watch)
-{
-	const char *reason;
-	bool is_seeing = watch && watch_is_working(watch, &reason);
-
-	return is_seeing || worker->options.rescan_ms < BLIND_RESCAN_MS ? worker->options.rescan_ms
-									: BLIND_RESCAN_MS;
+	pthread_mutex_lock(&worker->mutex);
+	note_looks(worker, looks, count, error, outcome, now_ms);
+	free_looks(looks, count);
 }
 
 static int64_t earlier(int64_t a, int64_t b) /* -1: never */
@@ -285,45 +404,57 @@ static void wait_until(struct worker *worker, int64_t at_ms)
 		pthread_cond_timedwait(&worker->wake, &worker->mutex, &deadline);
 }
 
+static void tell_pending(struct worker *worker)
+{
+	overview_pending(worker->given.report, arrivals_pending(&worker->arrivals));
+	for (size_t i = 1; i < worker->arrivals.count; i++)
+		overview_mount_pending(worker->given.report, worker->arrivals.items[i].at,
+			worker->arrivals.items[i].pending);
+}
+
+static bool is_any_due(const struct worker *worker)
+{
+	for (size_t i = 0; i < worker->arrivals.count; i++) {
+		if (worker->due[i])
+			return true;
+	}
+	return false;
+}
+
 /* Under the mutex, which it leaves while it works. Returns when it is worth looking again. */
 static int64_t turn_build(struct worker *worker, int64_t now_ms)
 {
-	struct settle_facts facts = {false, false};
-	struct hints hints;
+	struct arrivals *arrivals = &worker->arrivals;
 	worker_news_cb on_done;
 	int64_t wait_ms;
+	bool is_any;
 
 	worker->was_hinted = false;
-	if (!settle_is_pending(&worker->settle)) {
+	if (!arrivals_begin(arrivals)) {
 		overview_pending(worker->given.report, NULL);
 		return -1;
 	}
-	facts = hold_look(&worker->hold);
-	/* What was edited under a hold is in the next build, though news of it may still come. */
-	if (worker->was_held && !facts.is_held)
-		hints_add(&worker->hints, NULL);
-	worker->was_held = facts.is_held;
-	wait_ms = settle_wait_ms(&worker->settle, now_ms, &facts);
-	overview_pending(worker->given.report, facts.is_held	   ? "the file " WATCH_HOLD
-					       : facts.is_changing ? "git to finish"
-								   : "the tree to settle");
+	pthread_mutex_unlock(&worker->mutex);
+	arrivals_ask(arrivals);
+	pthread_mutex_lock(&worker->mutex);
+	/* Nothing can be said about a tree without its root. */
+	wait_ms = arrivals_due(arrivals, now_ms, !worker->was_looked, worker->due);
+	tell_pending(worker);
+	is_any = is_any_due(worker);
 	on_done = worker->on_done;
 	/* A held tree must not hold up who waits for a reload. */
-	if (facts.is_held || wait_ms == 0)
+	if (arrivals->items[0].was_held || worker->due[0])
 		worker->on_done = NULL;
-	if (facts.is_held && on_done)
+	else
+		on_done = NULL;
+	if (on_done && !worker->due[0]) {
 		on_done(worker->given.ctx);
-	if (wait_ms != 0)
-		return now_ms + (wait_ms < 0 ? HELD_LOOK_MS : wait_ms);
-	settle_done(&worker->settle);
-	hints_move(&hints, &worker->hints);
-	overview_pending(worker->given.report, "the build that is going on");
-	pthread_mutex_unlock(&worker->mutex);
-	build(worker, &hints);
-	hints_fini(&hints);
-	pthread_mutex_lock(&worker->mutex);
-	if (!settle_is_pending(&worker->settle))
-		overview_pending(worker->given.report, NULL);
+		on_done = NULL;
+	}
+	if (!is_any)
+		return wait_ms < 0 ? -1 : now_ms + wait_ms;
+	build(worker);
+	tell_pending(worker);
 	if (on_done)
 		on_done(worker->given.ctx);
 	tell(worker);
@@ -347,18 +478,12 @@ static int64_t turn_served(struct worker *worker, int64_t now_ms)
 /* Under the mutex, which it leaves while it works. */
 static int64_t turn_rescan(struct worker *worker, int64_t now_ms)
 {
-	int64_t pause_ms = rescan_pause(worker, worker->watch);
+	int64_t next_ms;
 
-	/* Events may have ceased since the time was set. */
-	if (worker->rescan_at_ms > now_ms + pause_ms)
-		worker->rescan_at_ms = now_ms + pause_ms;
-	if (now_ms < worker->rescan_at_ms)
-		return worker->rescan_at_ms;
-	worker->rescan_at_ms = now_ms + pause_ms;
-	hints_add(&worker->hints, NULL);
-	settle_hint(&worker->settle, now_ms);
+	if (!arrivals_rescan(&worker->arrivals, worker->watch, &worker->options, now_ms, &next_ms))
+		return next_ms;
 	pthread_mutex_unlock(&worker->mutex);
-	hold_locate(&worker->hold);
+	arrivals_locate(&worker->arrivals);
 	/* Published files are not looked at more often where the tree has to be. */
 	if (now_ms >= worker->check_at_ms) {
 		worker->check_at_ms = now_ms + worker->options.rescan_ms;
@@ -391,10 +516,8 @@ static void *worker_main(void *argument)
 
 	(void)pthread_setname_np(pthread_self(), "build");
 	served_publish_loaded(worker->given.served, now_ms);
-	worker->rescan_at_ms = now_ms + worker->options.rescan_ms;
 	pthread_mutex_lock(&worker->mutex);
-	hints_add(&worker->hints, NULL);
-	settle_hint(&worker->settle, now_ms - worker->settle.quiet_ms);
+	arrivals_hint_all(&worker->arrivals, now_ms, true);
 	while (!worker->is_stopping) {
 		int64_t next_ms;
 
@@ -417,9 +540,7 @@ static void *worker_main(void *argument)
 
 static void free_worker(struct worker *worker)
 {
-	compiler_free(worker->compiler);
-	hold_fini(&worker->hold);
-	hints_fini(&worker->hints);
+	free_compiler(worker);
 	options_fini(&worker->options);
 	if (worker->has_fresh)
 		options_fini(&worker->fresh);
@@ -444,9 +565,6 @@ int worker_start(const struct worker_options *options, struct worker **ret_worke
 	pthread_cond_init(&worker->wake, &attributes);
 	pthread_cond_init(&worker->answered, &attributes);
 	pthread_condattr_destroy(&attributes);
-	settle_init(&worker->settle, worker->options.quiet_ms, worker->options.limit_ms);
-	hints_init(&worker->hints);
-	hold_init(&worker->hold, worker->options.source);
 	make_compiler(worker);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -30,8 +30,9 @@ struct worker;
 /* The thread starts with a look at the whole tree. */
 int worker_start(const struct worker_options *options, struct worker **ret_worker);
 void worker_stop(struct worker *worker); /* NULL is fine; ends what is going on first */
-/* A watch_hint_cb: ctx is the worker. Any thread. */
-void worker_hint(void *ctx, const char *path);
+/* A watch_hint_cb: ctx is the worker; sources as in struct build.mounts. Any thread. */
+void worker_hint(void *ctx, size_t source, const char *path);
+void worker_hint_all(struct worker *worker); /* look at everything */
 /* Takes other settings (copied) and looks at everything. `on_done` is called once that build is
  * over, instead of on_news. Any thread. */
 void worker_reload(struct worker *worker, const struct options *options, worker_news_cb on_done);

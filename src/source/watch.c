@@ -25,6 +25,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "source/probe.h"
 
 #define TREE_EVENTS                                                                                \
 	(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB |        \
@@ -39,6 +40,10 @@
  * problem has gone away; where that costs a walk over the tree, every so many times. */
 #define PATROL_MS	 5000
 #define PATROLS_PER_WALK 6
+/* The thread comes round with every patrol, unless a file system keeps it. */
+#define STUCK_MS (6 * PATROL_MS)
+/* A root that does not answer for so long holds the others up no longer. */
+#define PATIENCE_MS 1000
 
 /* ThreadSanitizer tracks descriptors by number, as if all threads had one table. */
 #ifdef __SANITIZE_THREAD__
@@ -53,7 +58,8 @@ enum problem {
 	PROBLEM_NO_INSTANCE,
 	PROBLEM_DESCRIPTOR,
 	PROBLEM_WATCH_LIMIT,
-	PROBLEM_NETWORK
+	PROBLEM_NETWORK,
+	PROBLEM_STUCK
 };
 
 static const char *const problem_texts[] = {
@@ -64,31 +70,41 @@ static const char *const problem_texts[] = {
 	[PROBLEM_WATCH_LIMIT] = "fs.inotify.max_user_watches is used up",
 	[PROBLEM_NETWORK] =
 		"the tree is on a file system that does not report changes made elsewhere",
+	[PROBLEM_STUCK] = "a source is on a file system that does not answer",
 };
 
-/* A name on the way to the root: when it changes, the root may be another folder. */
+/* A name on the way to a root: when it changes, the root may be another folder. */
 struct link {
 	int wd;
 	char *name;
 };
 
+struct watch_root {
+	char *path;   /* absolute, links not resolved */
+	char *folder; /* with all links resolved and a '/'; NULL: does not exist */
+	dev_t device;
+	ino_t inode;
+	struct link *links;
+	size_t links_count, links_capacity;
+	struct probe *probe;		 /* NULL: it is the only root, and delays nobody else */
+	atomic_bool is_remote, is_stuck; /* read by any thread */
+};
+
 struct watch {
-	char *root; /* absolute, links not resolved */
+	struct watch_root *roots;
+	size_t roots_count;
 	const struct log *log;
 	watch_hint_cb callback;
 	void *ctx;
 	pthread_t thread;
 	int control; /* eventfd; readable: stop */
 	atomic_int problem;
+	atomic_llong alive_ms; /* when the thread last came round */
 
 	/* Watch thread only. */
-	int fd;	      /* inotify; -1: the library is not initialised */
-	char *folder; /* the root with all links resolved and a '/'; NULL: does not exist */
-	dev_t device;
-	ino_t inode;
-	struct link *links;
-	size_t links_count, links_capacity;
+	int fd;			  /* inotify; -1: the library is not initialised */
 	struct hash watched;	  /* paths with a watch that is alive; keys are ours */
+	struct hash chained;	  /* those of them that are only on the way to a root */
 	size_t stale;		  /* entries the library cannot forget */
 	unsigned patrols;	  /* since the library was started */
 	bool is_full;		  /* a watch was refused for the limit */
@@ -152,17 +168,23 @@ static bool is_hidden(const char *name)
 	return name[0] == '.';
 }
 
-/* The library would lose memory if it were told twice of a folder that it has. */
+/* The library loses memory when it is told twice of a folder that it has: only where one on the way
+ * to a root turns out to be in another one. */
 static int add_watch(struct watch *watch, const char *path, int events)
 {
-	char *key;
+	char *key = hash_get(&watch->watched, slice_of(path));
 	int error;
 
-	if (hash_get(&watch->watched, slice_of(path)))
+	if (key && (events == CHAIN_EVENTS || !hash_get(&watch->chained, slice_of(path))))
 		return 0;
 	if (inotifytools_watch_file(path, events)) {
-		key = xstrdup(path);
+		if (!key)
+			key = xstrdup(path);
 		hash_put(&watch->watched, slice_of(key), key);
+		if (events == CHAIN_EVENTS)
+			hash_put(&watch->chained, slice_of(key), key);
+		else
+			hash_remove(&watch->chained, slice_of(key));
 		return 0;
 	}
 	error = inotifytools_error();
@@ -204,10 +226,10 @@ static size_t depth_of(const char *path)
 /* The folder and all below it; the watch is there before the folder is read, so that nothing that
  * is made meanwhile is missed. `path` ends with '/'. Links are not followed: what they lead to
  * inside the tree is watched where it is. */
-static void add_folders(struct watch *watch, const char *path)
+static void add_folders(struct watch *watch, const struct watch_root *root, const char *path)
 {
 	struct folders todo = {0};
-	size_t deepest = depth_of(watch->folder) + LIMIT_DEPTH;
+	size_t deepest = depth_of(root->folder) + LIMIT_DEPTH;
 
 	folders_push(&todo, xstrdup(path));
 	while (todo.count > 0) {
@@ -229,15 +251,16 @@ static void add_folders(struct watch *watch, const char *path)
 	free(todo.items);
 }
 
-static void add_link(struct watch *watch, const char *folder, const char *name)
+static void add_link(
+	struct watch *watch, struct watch_root *root, const char *folder, const char *name)
 {
 	int wd;
 
 	if (add_watch(watch, folder, CHAIN_EVENTS) < 0)
 		return;
 	wd = inotifytools_wd_from_filename(folder);
-	array_reserve(watch->links, watch->links_capacity, watch->links_count + 1);
-	watch->links[watch->links_count++] = (struct link){wd, xstrdup(name)};
+	array_reserve(root->links, root->links_capacity, root->links_count + 1);
+	root->links[root->links_count++] = (struct link){wd, xstrdup(name)};
 }
 
 static void parent_of(char *folder) /* "/a/b/" to "/a/"; "/" stays */
@@ -286,9 +309,9 @@ static int step(char **folder, char **rest, const char *name, unsigned *links)
 
 /* Follows the root's path as the kernel would, and watches each name on the way. Leaves the folder
  * it leads to, or NULL. */
-static void add_chain(struct watch *watch)
+static void add_chain(struct watch *watch, struct watch_root *root)
 {
-	char *folder = xstrdup("/"), *rest = xstrdup(watch->root);
+	char *folder = xstrdup("/"), *rest = xstrdup(root->path);
 	unsigned links = 0;
 	int error = 0;
 
@@ -308,7 +331,7 @@ static void add_chain(struct watch *watch)
 			parent_of(folder);
 			continue;
 		}
-		add_link(watch, folder, name);
+		add_link(watch, root, folder, name);
 		error = step(&folder, &rest, name, &links);
 	}
 	free(rest);
@@ -316,7 +339,7 @@ static void add_chain(struct watch *watch)
 		free(folder);
 		folder = NULL;
 	}
-	watch->folder = folder;
+	root->folder = folder;
 }
 
 static bool is_remote(const char *path)
@@ -367,6 +390,17 @@ static void set_problem(struct watch *watch, enum problem problem)
 			LOG_NUMBER("folders", (int64_t)watch->watched.count));
 }
 
+static void forget_root(struct watch_root *root)
+{
+	for (size_t i = 0; i < root->links_count; i++)
+		free(root->links[i].name);
+	root->links_count = 0;
+	free(TAKE(root->folder));
+	root->device = 0;
+	root->inode = 0;
+	atomic_store(&root->is_remote, false);
+}
+
 static void forget_all(struct watch *watch)
 {
 	size_t cursor = 0;
@@ -377,40 +411,57 @@ static void forget_all(struct watch *watch)
 		free(entry->value);
 	hash_fini(&watch->watched);
 	hash_init(&watch->watched);
-	for (size_t i = 0; i < watch->links_count; i++)
-		free(watch->links[i].name);
-	watch->links_count = 0;
+	hash_fini(&watch->chained);
+	hash_init(&watch->chained);
+	for (size_t i = 0; i < watch->roots_count; i++)
+		forget_root(&watch->roots[i]);
 	watch->stale = 0;
 	watch->patrols = 0;
 	watch->is_full = false;
-	free(watch->folder);
-	watch->folder = NULL;
-	watch->device = 0;
-	watch->inode = 0;
+}
+
+/* Another look could take for ever. */
+static bool is_stuck(const struct watch_root *root)
+{
+	return root->probe && probe_ask(root->probe, PATIENCE_MS) == -ETIMEDOUT;
+}
+
+static void add_root(struct watch *watch, struct watch_root *root)
+{
+	struct stat status;
+
+	atomic_store(&root->is_stuck, is_stuck(root));
+	if (atomic_load(&root->is_stuck))
+		return;
+	add_chain(watch, root);
+	if (!root->folder || stat(root->folder, &status) < 0)
+		return;
+	root->device = status.st_dev;
+	root->inode = status.st_ino;
+	add_folders(watch, root, root->folder);
+	atomic_store(&root->is_remote, is_remote(root->folder));
 }
 
 static void renew(struct watch *watch)
 {
 	enum problem problem;
-	struct stat status;
 
 	watch->renew_reason = NULL;
 	forget_all(watch);
 	problem = library_open(watch);
-	if (problem == PROBLEM_NONE) {
-		add_chain(watch);
-		if (watch->folder && stat(watch->folder, &status) == 0) {
-			watch->device = status.st_dev;
-			watch->inode = status.st_ino;
-			add_folders(watch, watch->folder);
-		}
-		if (watch->is_full)
-			problem = PROBLEM_WATCH_LIMIT;
-		else if (watch->folder && is_remote(watch->folder))
-			problem = PROBLEM_NETWORK;
-	}
+	for (size_t i = 0; problem == PROBLEM_NONE && i < watch->roots_count; i++)
+		add_root(watch, &watch->roots[i]);
+	if (watch->is_full)
+		problem = PROBLEM_WATCH_LIMIT;
 	set_problem(watch, problem);
-	watch->callback(watch->ctx, NULL);
+	for (size_t i = 0; i < watch->roots_count; i++) {
+		if (atomic_load(&watch->roots[i].is_remote))
+			log_event(watch->log, LOG_LEVEL_WARNING, "watch",
+				LOG_TEXT("state", "not-working"),
+				LOG_TEXT("path", watch->roots[i].path),
+				LOG_TEXT("reason", problem_texts[PROBLEM_NETWORK]));
+		watch->callback(watch->ctx, i, NULL);
+	}
 }
 
 /* ---- events ---- */
@@ -424,13 +475,18 @@ static void want_renewal(struct watch *watch, const char *reason)
 		LOG_TEXT("reason", reason));
 }
 
-static bool is_link_name(const struct watch *watch, const struct inotify_event *event)
+static bool is_link_name(const struct watch_root *root, const struct inotify_event *event)
 {
-	for (size_t i = 0; i < watch->links_count; i++)
-		if (watch->links[i].wd == event->wd && event->len > 0 &&
-			strcmp(watch->links[i].name, event->name) == 0)
+	for (size_t i = 0; i < root->links_count; i++)
+		if (root->links[i].wd == event->wd && event->len > 0 &&
+			strcmp(root->links[i].name, event->name) == 0)
 			return true;
 	return false;
+}
+
+static void hint(struct watch *watch, const struct watch_root *root, const char *path)
+{
+	watch->callback(watch->ctx, (size_t)(root - watch->roots), path);
 }
 
 /* A new empty file is about to be written and will be reported when it is closed. Hard links and
@@ -443,19 +499,20 @@ static bool is_unfinished(const char *path)
 	       status.st_nlink == 1;
 }
 
-static void on_hidden(struct watch *watch, const char *path, const char *relative)
+static void on_hidden(
+	struct watch *watch, const struct watch_root *root, const char *path, const char *relative)
 {
 	struct stat status;
 
 	if (strcmp(relative, WATCH_HOLD) == 0)
-		watch->callback(watch->ctx, relative);
+		hint(watch, root, relative);
 	/* `..data -> ..2026_01`: swapped to change many files at once (Kubernetes volumes). */
 	else if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode))
-		watch->callback(watch->ctx, NULL);
+		hint(watch, root, NULL);
 }
 
-static void on_folder(struct watch *watch, const struct inotify_event *event, const char *path,
-	const char *relative)
+static void on_folder(struct watch *watch, const struct watch_root *root,
+	const struct inotify_event *event, const char *path, const char *relative)
 {
 	AUTO_FREE char *folder = NULL;
 
@@ -468,69 +525,102 @@ static void on_folder(struct watch *watch, const struct inotify_event *event, co
 	if (event->mask & IN_DELETE) {
 		/* Not when its watch is reported gone: that may come after a new folder of this
 		 * name, when somebody had the old one open. */
+		(void)hash_remove(&watch->chained, slice_of(folder));
 		free(hash_remove(&watch->watched, slice_of(folder)));
 	} else {
-		add_folders(watch, folder);
+		add_folders(watch, root, folder);
 		if (watch->is_full)
 			set_problem(watch, PROBLEM_WATCH_LIMIT);
 	}
-	watch->callback(watch->ctx, relative);
+	hint(watch, root, relative);
 }
 
-static void on_entry(struct watch *watch, const struct inotify_event *event, const char *folder)
+static void on_entry(struct watch *watch, const struct watch_root *root,
+	const struct inotify_event *event, const char *folder)
 {
 	AUTO_FREE char *path = xasprintf("%s%s", folder, event->name);
-	const char *relative = path + strlen(watch->folder);
+	const char *relative = path + strlen(root->folder);
 
 	if (is_hidden(event->name))
-		on_hidden(watch, path, relative);
+		on_hidden(watch, root, path, relative);
 	else if (event->mask & IN_ISDIR)
-		on_folder(watch, event, path, relative);
+		on_folder(watch, root, event, path, relative);
 	else if (!(event->mask & IN_CREATE) || !is_unfinished(path))
-		watch->callback(watch->ctx, relative);
+		hint(watch, root, relative);
+}
+
+/* The event's folder is below this root. */
+static void on_root_event(struct watch *watch, const struct watch_root *root,
+	const struct inotify_event *event, const char *folder)
+{
+	if (event->len > 0)
+		on_entry(watch, root, event, folder);
+	else if ((event->mask & (IN_DELETE_SELF | IN_MOVE_SELF)) &&
+		 strcmp(folder, root->folder) == 0)
+		/* Folders below are reported by the one above. */
+		want_renewal(watch, "root changed");
+	else if ((event->mask & IN_ATTRIB) && strcmp(folder, root->folder) == 0)
+		hint(watch, root, NULL);
 }
 
 static void on_event(struct watch *watch, const struct inotify_event *event)
 {
-	const char *folder;
+	AUTO_FREE char *folder = NULL;
+	const char *name;
+	bool is_below = false;
 
 	if (event->mask & IN_Q_OVERFLOW) {
 		want_renewal(watch, "too many events at once");
 		return;
 	}
-	if (is_link_name(watch, event)) {
-		want_renewal(watch, "root changed");
-		return;
-	}
-	folder = inotifytools_filename_from_wd(event->wd);
-	if (!watch->folder || !folder || strncmp(folder, watch->folder, strlen(watch->folder)) != 0)
-		return;
-	if (event->mask & IN_UNMOUNT) {
-		want_renewal(watch, "unmounted");
-	} else if (event->mask & IN_IGNORED) {
-		if (++watch->stale > STALE_LIMIT && watch->stale > watch->watched.count)
-			want_renewal(watch, "many folders removed");
-	} else if (event->len > 0) {
-		on_entry(watch, event, folder);
-	} else if (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF)) {
-		/* Folders below are reported by the one above. */
-		if (strcmp(folder, watch->folder) == 0)
+	for (size_t i = 0; i < watch->roots_count; i++) {
+		if (is_link_name(&watch->roots[i], event)) {
 			want_renewal(watch, "root changed");
+			return;
+		}
 	}
+	name = inotifytools_filename_from_wd(event->wd);
+	if (!name)
+		return;
+	/* What follows may add watches. */
+	folder = xstrdup(name);
+	for (size_t i = 0; i < watch->roots_count; i++) {
+		const struct watch_root *root = &watch->roots[i];
+
+		if (!root->folder || strncmp(folder, root->folder, strlen(root->folder)) != 0)
+			continue;
+		is_below = true;
+		if (!(event->mask & (IN_UNMOUNT | IN_IGNORED)))
+			on_root_event(watch, root, event, folder);
+	}
+	if (is_below && (event->mask & IN_UNMOUNT))
+		want_renewal(watch, "unmounted");
+	else if (is_below && (event->mask & IN_IGNORED) && ++watch->stale > STALE_LIMIT &&
+		 watch->stale > watch->watched.count)
+		want_renewal(watch, "many folders removed");
 }
 
 static void patrol(struct watch *watch)
 {
-	struct stat status = {0};
 	int problem = atomic_load(&watch->problem);
+	bool is_other = false;
 
 	watch->patrols++;
-	(void)stat(watch->root, &status); /* missing: all zero */
+	for (size_t i = 0; i < watch->roots_count; i++) {
+		struct watch_root *root = &watch->roots[i];
+		struct stat status = {0};
+		bool was_stuck = atomic_exchange(&root->is_stuck, is_stuck(root));
+
+		if (atomic_load(&root->is_stuck))
+			continue;
+		(void)stat(root->path, &status); /* missing: all zero */
+		is_other = is_other || was_stuck || status.st_dev != root->device ||
+			   status.st_ino != root->inode;
+	}
 	if (problem == PROBLEM_NO_INSTANCE || problem == PROBLEM_DESCRIPTOR ||
 		(problem == PROBLEM_WATCH_LIMIT && watch->patrols >= PATROLS_PER_WALK))
 		want_renewal(watch, "trying again");
-	else if (watch->fd >= 0 &&
-		 (status.st_dev != watch->device || status.st_ino != watch->inode))
+	else if (watch->fd >= 0 && is_other)
 		want_renewal(watch, "root changed");
 }
 
@@ -572,6 +662,7 @@ static void *watch_main(void *argument)
 		const struct inotify_event *event;
 
 		(void)poll(fds, 2, wait_ms > 0 ? (int)wait_ms : 0);
+		atomic_store(&watch->alive_ms, clock_monotonic_ms());
 
 		if (fds[0].revents) {
 			is_stopping = true;
@@ -605,39 +696,56 @@ static void free_watch(struct watch *watch)
 {
 	close(watch->control);
 	hash_fini(&watch->watched);
-	free(watch->links);
-	free(watch->root);
+	hash_fini(&watch->chained);
+	for (size_t i = 0; i < watch->roots_count; i++) {
+		free(watch->roots[i].links);
+		free(watch->roots[i].path);
+		probe_free(watch->roots[i].probe);
+	}
+	free(watch->roots);
 	free(watch);
 }
 
-int watch_start(const char *root, const struct log *log, watch_hint_cb callback, void *ctx,
-	struct watch **ret_watch)
+static int take_roots(struct watch *watch, const char *const *roots, size_t count)
+{
+	watch->roots = xcalloc(count, sizeof(*watch->roots));
+	watch->roots_count = count;
+	for (size_t i = 0; i < count; i++) {
+		atomic_init(&watch->roots[i].is_remote, false);
+		atomic_init(&watch->roots[i].is_stuck, false);
+		watch->roots[i].path = absolute_path(roots[i]);
+		if (!watch->roots[i].path)
+			return -errno;
+		if (count > 1)
+			watch->roots[i].probe = probe_new(watch->roots[i].path);
+	}
+	return 0;
+}
+
+int watch_start(const char *const *roots, size_t count, const struct log *log,
+	watch_hint_cb callback, void *ctx, struct watch **ret_watch)
 {
 	struct watch *watch;
 	sigset_t all, before;
-	char *path = absolute_path(root);
-	int control, error;
+	int control = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), error;
 
-	if (!path)
+	if (control < 0)
 		return -errno;
-	control = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (control < 0) {
-		error = -errno;
-		free(path);
-		return error;
-	}
 	watch = xcalloc(1, sizeof(*watch));
-	watch->root = path;
 	watch->log = log;
 	watch->callback = callback;
 	watch->ctx = ctx;
 	watch->control = control;
 	watch->fd = -1;
 	hash_init(&watch->watched);
+	hash_init(&watch->chained);
 	atomic_init(&watch->problem, PROBLEM_STARTING);
+	atomic_init(&watch->alive_ms, clock_monotonic_ms());
+	error = take_roots(watch, roots, count);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = -pthread_create(&watch->thread, NULL, watch_main, watch);
+	if (!error)
+		error = -pthread_create(&watch->thread, NULL, watch_main, watch);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error) {
 		free_watch(watch);
@@ -659,10 +767,19 @@ void watch_stop(struct watch *watch)
 	free_watch(watch);
 }
 
-bool watch_is_working(const struct watch *watch, const char **ret_reason)
+bool watch_is_working(const struct watch *watch, size_t root, const char **ret_reason)
 {
 	int problem = atomic_load(&watch->problem);
 
+	/* A root of former settings. */
+	if (root >= watch->roots_count)
+		problem = PROBLEM_STARTING;
+	else if (problem == PROBLEM_NONE && atomic_load(&watch->roots[root].is_remote))
+		problem = PROBLEM_NETWORK;
+	else if (problem == PROBLEM_NONE && atomic_load(&watch->roots[root].is_stuck))
+		problem = PROBLEM_STUCK;
+	if (clock_monotonic_ms() - atomic_load(&watch->alive_ms) > STUCK_MS)
+		problem = PROBLEM_STUCK;
 	*ret_reason = problem_texts[problem];
 	return problem == PROBLEM_NONE || problem == PROBLEM_STARTING;
 }

@@ -31,13 +31,15 @@ struct fixture {
 	size_t count;
 };
 
-static void on_hint(void *ctx, const char *path)
+static void on_hint(void *ctx, size_t root, const char *path)
 {
 	struct fixture *fixture = ctx;
 
 	pthread_mutex_lock(&fixture->mutex);
 	if (fixture->count < 4096)
-		fixture->hints[fixture->count++] = xstrdup(path ? path : "*");
+		fixture->hints[fixture->count++] =
+			root ? xasprintf("%zu:%s", root, path ? path : "*")
+			     : xstrdup(path ? path : "*");
 	pthread_cond_signal(&fixture->news);
 	pthread_mutex_unlock(&fixture->mutex);
 }
@@ -58,8 +60,8 @@ static bool has(const struct fixture *fixture, const char *path)
 	return false;
 }
 
-/* Waits for the hint, then forgets all. */
-static void expect(struct fixture *fixture, const char *path)
+/* Waits for two hints, then forgets all. */
+static void expect_both(struct fixture *fixture, const char *path, const char *other)
 {
 	struct timespec deadline;
 	int error = 0;
@@ -67,12 +69,18 @@ static void expect(struct fixture *fixture, const char *path)
 	clock_gettime(CLOCK_REALTIME, &deadline);
 	deadline.tv_sec += DEADLINE_S;
 	pthread_mutex_lock(&fixture->mutex);
-	while (!has(fixture, path) && error == 0)
+	while ((!has(fixture, path) || !has(fixture, other)) && error == 0)
 		error = pthread_cond_timedwait(&fixture->news, &fixture->mutex, &deadline);
 	pthread_mutex_unlock(&fixture->mutex);
 	if (error)
 		fail_msg("no hint about %s", path);
 	forget(fixture);
+}
+
+/* Waits for the hint, then forgets all. */
+static void expect(struct fixture *fixture, const char *path)
+{
+	expect_both(fixture, path, path);
 }
 
 static char *at(struct fixture *fixture, const char *path)
@@ -96,13 +104,12 @@ static void write_file(struct fixture *fixture, const char *path)
 
 static void start(struct fixture *fixture, const char *root)
 {
-	const char *reason;
+	const char *reason, *path = at(fixture, root);
 
 	assert_int_equal(
-		watch_start(at(fixture, root), &fixture->log, on_hint, fixture, &fixture->watch),
-		0);
+		watch_start(&path, 1, &fixture->log, on_hint, fixture, &fixture->watch), 0);
 	expect(fixture, "*");
-	if (!watch_is_working(fixture->watch, &reason))
+	if (!watch_is_working(fixture->watch, 0, &reason))
 		fail_msg("not working: %s", reason);
 	assert_null(reason);
 }
@@ -371,6 +378,42 @@ static void test_many_removed_folders(void **state)
 	expect(fixture, "x");
 }
 
+/* One in the other, and one beside them. */
+static void test_several_roots(void **state)
+{
+	struct fixture *fixture = *state;
+	char inner[4096], outer[4096];
+	const char *roots[3];
+
+	assert_int_equal(mkdir(at(fixture, "other"), 0755), 0);
+	assert_int_equal(mkdir(at(fixture, "tree/clusters/deep"), 0755), 0);
+	snprintf(inner, sizeof(inner), "%s", at(fixture, "tree/clusters/deep"));
+	snprintf(outer, sizeof(outer), "%s", at(fixture, "tree"));
+	roots[0] = inner;
+	roots[1] = outer;
+	roots[2] = at(fixture, "other");
+	assert_int_equal(
+		watch_start(roots, 3, &fixture->log, on_hint, fixture, &fixture->watch), 0);
+	expect(fixture, "2:*");
+	write_file(fixture, "other/x");
+	expect(fixture, "2:x");
+	/* A folder on the way to the first root is one of the second. */
+	write_file(fixture, "tree/clusters/a.yaml");
+	expect(fixture, "1:clusters/a.yaml");
+	write_file(fixture, "tree/x");
+	expect(fixture, "1:x");
+	write_file(fixture, "tree/clusters/deep/b.yaml");
+	expect_both(fixture, "b.yaml", "1:clusters/deep/b.yaml");
+	assert_int_equal(rename(at(fixture, "other"), at(fixture, "away")), 0);
+	expect(fixture, "2:*");
+	write_file(fixture, "tree/clusters/deep/c.yaml");
+	expect_both(fixture, "c.yaml", "1:clusters/deep/c.yaml");
+	assert_int_equal(rename(at(fixture, "away"), at(fixture, "other")), 0);
+	expect(fixture, "2:*");
+	write_file(fixture, "other/y");
+	expect(fixture, "2:y");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -385,6 +428,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_descriptors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_descriptor_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_removed_folders, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_several_roots, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
