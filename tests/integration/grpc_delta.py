@@ -340,6 +340,30 @@ def sources_of_endpoints():
             see(ads, number)
 
 
+def versions_of_endpoints():
+    """S.88, S.101: on aggregated streams the version of endpoints says which clusters wait for them"""
+    with serving({"CDS": ["a"], "EDS": ["a", "lonely"]}) as daemon, daemon.channel() as channel:
+        with Delta(channel) as ads, Delta(channel, "EDS") as eds:
+            watch(ads)
+            eds.ask(subscribe=["a", "lonely"])
+            plain = eds.take(names=["a", "lonely"]).versions
+            ads.ask("CDS")
+            ads.take("CDS", ["a"])
+            ads.ask("EDS", ["a", "lonely"])
+            former = ads.take("EDS", ["a", "lonely"]).versions
+            with change() as number:
+                put("CDS", "a", 2)
+            ads.take("CDS", ["a"])
+            again = ads.take("EDS", ["a"]).versions
+            see(ads, number)
+        for name in ("a", "lonely"):
+            assert plain[name][0] == "a" and former[name][0] == "b", (plain, former)
+            assert plain[name][1:25] == former[name][1:25] and len(former[name]) == 33
+        assert former["lonely"][25:] == "0" * 8
+        # Sent before the client had accepted the cluster, it says nothing of it.
+        assert again["a"] == plain["a"]
+
+
 def one_response():
     """S.108, S.109: a whole update is one response; system_version_info is that of the set"""
     names = [f"c{i:04}" for i in range(2000)]
@@ -356,4 +380,4 @@ def one_response():
 
 run([first_requests, empty_answers, coming_back, missing_names, subscribing_again, both_lists,
      leaving_the_wildcard, nonces, each_once, refusals, removals, virtual_hosts,
-     sources_of_endpoints, one_response])
+     sources_of_endpoints, versions_of_endpoints, one_response])
