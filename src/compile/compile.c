@@ -51,6 +51,8 @@ struct compiler *compiler_new(const struct compile_options *options)
 	compiler->validators = xcalloc(compiler->threads, sizeof(struct validator *));
 	compiler->verbose = options->verbose;
 	compiler->is_thorough = options->is_thorough;
+	compiler->has_files = options->has_files;
+	compiler->has_rest = options->has_rest;
 	if (options->only_groups) {
 		compiler->only_groups =
 			xcalloc(options->only_groups_count + 1, sizeof(*compiler->only_groups));
@@ -302,10 +304,19 @@ static void forget_unit(struct compiler *compiler, struct unit *unit)
 	unit->is_stale = true;
 }
 
+static int64_t number_of(void *ctx, const struct config_sources *sources)
+{
+	const struct layering *layering = ctx;
+	const struct stack *root = stacks_find_root(&layering->stacks, sources);
+
+	return root ? (int64_t)root->number : -1;
+}
+
 /* Finds the unit's place in a new layering. What nobody uses is forgotten. */
 static void place_unit(struct compiler *compiler, struct unit *unit)
 {
 	unit->is_linked = false;
+	unit_renumber(unit, number_of, compiler->layering);
 	unit->layer = layering_layer_of(compiler->layering, unit_path(unit));
 	if (unit->layer)
 		unit->layer->units_count++;
@@ -352,7 +363,7 @@ static void read_groups(struct compiler *compiler, const struct tree_entry *entr
 
 	if (!read_groups_text(compiler, entry, &text) &&
 		!groups_read(FOLDER_GROUPS_FILE, buf_slice(&text), &compiler->shape.folders,
-			compiler->groups_diags, &groups))
+			compiler->schema, compiler->groups_diags, &groups))
 		compiler->groups_are_good = true;
 	if (groups) {
 		silence_add(&compiler->groups_silence, FOLDER_GROUPS_FILE, buf_slice(&text),
@@ -446,6 +457,7 @@ void compiler_keep_same(struct unit *unit, struct unit_content *content)
 			continue;
 		resource_unref(item->resource);
 		item->resource = resource_ref(former->resource);
+		unit_item_share(item, former);
 	}
 }
 

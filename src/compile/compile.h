@@ -34,6 +34,8 @@ struct compile_options {
 	unsigned threads;		/* 0: as many as there are processors, at most 8 */
 	const char *const *only_groups; /* configuration `groups`: build only these; NULL: all */
 	size_t only_groups_count;
+	/* Where what is built goes: problems with other transports are only noted. */
+	bool has_files, has_rest;
 	bool verbose; /* notes about replaced and deleted resources */
 	/* Everything is looked at: what only resources together show, such as missing references
 	 * (joins.h), and what silences nothing. Each run that has news then costs the tree. */

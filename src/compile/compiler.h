@@ -20,6 +20,7 @@ struct compiler {
 	bool verbose;
 	bool is_thorough;
 	struct lint_plans *lints; /* made when first needed */
+	bool has_files, has_rest; /* what is built goes there */
 
 	struct mounts mounts;
 	struct last_good *last_good; /* borrowed; NULL: mounts forget with the program */

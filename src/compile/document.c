@@ -8,9 +8,17 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "compile/wrapper.h"
-#include "message/wire_write.h"
 
 #define RESPONSE_TYPE "envoy.service.discovery.v3.DiscoveryResponse"
+
+/* Fields of envoy.config.cluster.v3.Cluster and its EdsClusterConfig, and a DiscoveryType. */
+enum {
+	CLUSTER_TYPE = 2,
+	CLUSTER_EDS_CONFIG = 3,
+	CLUSTER_IS_EDS = 3,
+	EDS_CONFIG = 1,
+	EDS_SERVICE_NAME = 2
+};
 
 #define FAIL(reader, at, rule, ...)                                                                \
 	diag_error((reader)->diags, (reader)->bind->path, (at), (rule), __VA_ARGS__)
@@ -254,6 +262,25 @@ static struct slice host_name(struct document_reader *reader, struct slice name,
 	return whole;
 }
 
+/* Envoy says only "Missing config source specifier", and at run time. */
+static void check_eds(struct document_reader *reader, const struct message *cluster)
+{
+	const struct message_field *type = message_find(cluster, CLUSTER_TYPE);
+	const struct message *eds = message_get_message(cluster, CLUSTER_EDS_CONFIG);
+	struct slice name = eds ? message_get_bytes(eds, EDS_SERVICE_NAME) : SLICE("");
+
+	if (!type || type->field->type != SCHEMA_ENUM || type->one.int32 != CLUSTER_IS_EDS)
+		return;
+	if (eds && message_find(eds, EDS_CONFIG))
+		return;
+	/* These may come from where the bootstrap says. */
+	if (name.length > 6 && memcmp(name.data, "xdstp:", 6) == 0)
+		return;
+	FAIL(reader, eds ? eds->at : type->at, "missing-config-source",
+		"a cluster of type EDS needs eds_cluster_config.eds_config: write {eds_config: "
+		"{self: {}}} for where the cluster itself comes from");
+}
+
 /* Adds a message under its own name; `wrapper` may give more. */
 static void add_message(struct document_reader *reader, const struct node *node,
 	const struct xds_type_row *row, struct message *message, const struct wrapper *wrapper)
@@ -283,12 +310,15 @@ static void add_message(struct document_reader *reader, const struct node *node,
 		buf_fini(&inner);
 		return;
 	}
+	open_sources_find(&reader->sources, message);
 	validator_check(reader->validator, message, reader->bind->path, reader->diags);
 	if (reader->facts)
 		facts_reset(reader->facts);
 	if (reader->lints)
 		lint_resource(reader->lints, message, row, reader->bind->path, reader->diags,
 			reader->facts);
+	if (row->type == XDS_CDS)
+		check_eds(reader, message);
 	if (row->type == XDS_VHDS && reader->routes.length) {
 		spec.name = host_name(reader, spec.name, node->at);
 		if (spec.name.length == 0)
@@ -296,7 +326,7 @@ static void add_message(struct document_reader *reader, const struct node *node,
 		message_find_mutable(message, row->name_field)->one.bytes = spec.name;
 	}
 	buf_reset(reader->scratch);
-	wire_write(message, reader->scratch);
+	open_sources_write(&reader->sources, message, reader->scratch, &spec.open);
 	if (buf_error(reader->scratch)) {
 		FAIL(reader, node->at, "too-large", "this %s cannot be encoded: %s", row->noun,
 			strerror(-buf_error(reader->scratch)));
@@ -304,6 +334,7 @@ static void add_message(struct document_reader *reader, const struct node *node,
 	}
 	spec.body = buf_slice(reader->scratch);
 	add(reader, &spec, false);
+	open_body_unref(spec.open);
 }
 
 static void read_delete(struct document_reader *reader, const struct node *node)
@@ -427,8 +458,10 @@ void document_read(struct document_reader *reader, const struct documents *docum
 		each_resource(reader, documents->roots[i], find_type, false);
 	if (reader->is_foreign)
 		return;
+	open_sources_init(&reader->sources, reader->bind->schema, reader->arena);
 	for (size_t i = 0; i < documents->count; i++) {
 		check_response(reader, documents->roots[i], documents->has_merge_keys);
 		each_resource(reader, documents->roots[i], read_resource, true);
 	}
+	open_sources_fini(&reader->sources);
 }

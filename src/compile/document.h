@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "compile/mount.h"
+#include "compile/open_sources.h"
 #include "lint/lint.h"
 #include "message/bind.h"
 #include "message/yaml_read.h"
@@ -43,6 +44,8 @@ struct document_reader {
 	bool hides_names; /* a resource that has errors, and no name that could be read */
 	/* Outside of every type folder, and nothing in it says its type: not for us. */
 	bool is_foreign;
+
+	struct open_sources sources; /* private */
 };
 
 /* Goes on after errors; they are in `diags`. */

@@ -17,6 +17,7 @@
 #include "compile/groups_keys.h"
 #include "compile/match_cover.h"
 #include "compile/match_read.h"
+#include "compile/sources_read.h"
 #include "message/yaml_read.h"
 
 #define NODES_MAX 1000000
@@ -33,9 +34,11 @@ struct groups_reader {
 	const char *path;
 	struct diag_list *diags;
 	struct groups *groups;
-	struct arena *arena;	    /* of the reading */
-	const struct hash *folders; /* of the tree; NULL: none */
-	struct slice folder;	    /* for which a group is being made; data NULL: none */
+	struct arena *arena;	       /* of the reading */
+	const struct hash *folders;    /* of the tree; NULL: none */
+	const struct schema *schema;   /* NULL: config_sources is not looked at */
+	struct sources_choice sources; /* for all groups */
+	struct slice folder;	       /* for which a group is being made; data NULL: none */
 	struct hash found; /* every folder that some pattern found: paths in groups->arena */
 	size_t capacity;   /* of groups->entries */
 	bool is_failed;
@@ -362,6 +365,33 @@ static const struct external *read_external(struct groups_reader *reader, const 
 	return external;
 }
 
+/* What `config_sources` of the root or a group says, over what was said. */
+static void read_sources(
+	struct groups_reader *reader, const struct node *map, struct sources_choice *choice)
+{
+	const struct node_pair *pair = node_find(map, "config_sources");
+	const struct bind_options bind = {.schema = reader->schema, .path = reader->path};
+
+	if (pair && reader->schema &&
+		!sources_read(&bind, pair->value, reader->arena, reader->diags, choice))
+		reader->is_failed = true;
+}
+
+/* The one object with these sources. */
+static struct config_sources *keep_sources(struct groups_reader *reader, const source_table table)
+{
+	struct config_sources *sources = config_sources_new(table), *known;
+	struct slice key = {(const char *)sources->digest.bytes, DIGEST_LENGTH};
+
+	known = hash_get(&reader->groups->sources, key);
+	if (known) {
+		config_sources_unref(sources);
+		return known;
+	}
+	hash_put(&reader->groups->sources, key, sources);
+	return sources;
+}
+
 static struct groups_entry *add_entry(struct groups_reader *reader)
 {
 	struct groups *groups = reader->groups;
@@ -383,6 +413,7 @@ static void read_group(struct groups_reader *reader, const struct node *node, ui
 {
 	struct groups_entry *entry = add_entry(reader);
 	const struct node_pair *pair = node_find(node, "match");
+	struct sources_choice sources = reader->sources;
 
 	entry->at = node->at;
 	entry->source = source;
@@ -393,6 +424,9 @@ static void read_group(struct groups_reader *reader, const struct node *node, ui
 	read_at_least(reader, node, entry);
 	read_entry_ignores(reader, node, entry);
 	entry->external = read_external(reader, node);
+	read_sources(reader, node, &sources);
+	entry->sources = keep_sources(reader, sources.table);
+	memcpy(entry->sources_said, sources.said, sizeof(sources.said));
 	if (!pair)
 		return;
 	entry->match = match_read(pair->value, reader->path, reader->groups->arena, reader->diags);
@@ -638,6 +672,7 @@ static void read_root(struct groups_reader *reader, const struct node *root)
 	read_isolate(reader, root);
 	reader->groups->ignores = read_ignores(reader, root, &reader->groups->ignores_count);
 	reader->groups->external = read_external(reader, root);
+	read_sources(reader, root, &reader->sources);
 	pair = node_find(root, "groups");
 	if (!pair || pair->value->kind != NODE_LIST || pair->value->items_count == 0) {
 		FAIL(reader, pair ? pair->value->at : root->at, "bad-groups",
@@ -701,19 +736,22 @@ static struct slice write_text(struct groups_reader *reader, struct slice text)
 }
 
 int groups_read(const char *path, struct slice text, const struct hash *folders,
-	struct diag_list *diags, struct groups **ret_groups)
+	const struct schema *schema, struct diag_list *diags, struct groups **ret_groups)
 {
 	struct groups *groups = xcalloc(1, sizeof(*groups));
 	struct groups_reader reader = {.path = path,
 		.diags = diags,
 		.groups = groups,
 		.arena = arena_new(0),
-		.folders = folders};
+		.folders = folders,
+		.schema = schema};
 	struct read_options options = {.path = path, .nodes_limit = NODES_MAX};
 	struct documents documents = {0};
 	int error;
 
 	hash_init(&reader.found);
+	hash_init(&groups->sources);
+	config_sources_preset(reader.sources.table);
 	groups->arena = arena_new(0);
 	error = yaml_read(&options, text, reader.arena, diags, &documents);
 	if (error) {
@@ -743,7 +781,8 @@ struct groups *groups_new_default(void)
 {
 	struct groups *groups = NULL;
 	struct diag_list *diags = diag_list_new(0);
-	int error = groups_read(FOLDER_GROUPS_FILE, SLICE(DEFAULT_TEXT), NULL, diags, &groups);
+	int error =
+		groups_read(FOLDER_GROUPS_FILE, SLICE(DEFAULT_TEXT), NULL, NULL, diags, &groups);
 
 	assert(error == 0);
 	(void)error;
@@ -754,8 +793,14 @@ struct groups *groups_new_default(void)
 
 void groups_free(struct groups *groups)
 {
+	struct hash_entry *slot;
+	size_t cursor = 0;
+
 	if (!groups)
 		return;
+	while ((slot = hash_next(&groups->sources, &cursor)))
+		config_sources_unref(slot->value);
+	hash_fini(&groups->sources);
 	selector_unref(groups->selector);
 	arena_free(groups->arena);
 	free(groups);
@@ -800,7 +845,7 @@ int compile_selector(struct slice groups_text, struct selector **ret_selector)
 
 	hash_init(&folders);
 	take_folders(&groups_text, &folders);
-	error = groups_read(FOLDER_GROUPS_FILE, groups_text, &folders, diags, &groups);
+	error = groups_read(FOLDER_GROUPS_FILE, groups_text, &folders, NULL, diags, &groups);
 	while ((slot = hash_next(&folders, &cursor)))
 		rcstr_unref(slot->value);
 	hash_fini(&folders);

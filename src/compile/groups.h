@@ -9,6 +9,8 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/hash.h"
+#include "schema/schema.h"
+#include "snapshot/config_sources.h"
 #include "snapshot/selector.h"
 #include "snapshot/types.h"
 
@@ -40,8 +42,12 @@ struct groups_entry {
 	struct groups_ignore *ignores;
 	size_t ignores_count;
 	const struct external *external; /* NULL: it says nothing */
-	uint32_t source;		 /* which item of groups: it comes from */
-	struct slice folder;		 /* the one that each: made it for; data NULL: no each: */
+	/* What is in open config sources; of struct groups. Equal ones are one object. */
+	struct config_sources *sources;
+	uint16_t
+		sources_said[SOURCE_TRANSPORTS]; /* bits of types that groups.yaml names them for */
+	uint32_t source;			 /* which item of groups: it comes from */
+	struct slice folder; /* the one that each: made it for; data NULL: no each: */
 };
 
 struct groups {
@@ -56,12 +62,13 @@ struct groups {
 	bool has_each;			 /* other folders may mean other groups */
 	struct slice text; /* what it was read from; then, as comments, the folders each: found */
 	struct selector *selector;
+	struct hash sources; /* struct config_sources by digest */
 };
 
 /* 0, -EBADMSG: see diags. `path` is for diagnostics. `folders`: all those of the tree, a struct
- * rcstr by path, for each:; NULL: none. */
+ * rcstr by path, for each:; NULL: none. schema NULL: config_sources is not looked at. */
 int groups_read(const char *path, struct slice text, const struct hash *folders,
-	struct diag_list *diags, struct groups **ret_groups);
+	const struct schema *schema, struct diag_list *diags, struct groups **ret_groups);
 /* The one group of a tree without groups.yaml. */
 struct groups *groups_new_default(void);
 void groups_free(struct groups *groups); /* NULL is fine */

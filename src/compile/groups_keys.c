@@ -74,6 +74,18 @@ static const struct groups_key rows[] = {
 			"suffix, contains and ignore_case. Where a group says what of a "
 			"type there is, a reference that Envoy refuses becomes an error.",
 		.example = "external: {clusters: [xds, \"otel-*\"], secrets: [{prefix: sds-}]}"},
+	{.path = "groups.config_sources",
+		.shape = GROUPS_OPEN,
+		.text = "What stands in open config sources (self: {}) for this group. What it "
+			"says about a transport replaces what is said about it for all groups.",
+		.example = "config_sources: {rest: {api_config_source: {cluster_names: [xds], "
+			   "refresh_delay: 0.5s}}, files: {EDS: {ads: {}}}}"},
+	{.path = "config_sources",
+		.shape = GROUPS_OPEN,
+		.text = "What stands in open config sources (self: {}), by transport: files, rest, "
+			"ads, grpc; each a ConfigSource, or one for each type, or both in one.",
+		.example = "config_sources: {rest: {api_config_source: {cluster_names: [xds], "
+			   "refresh_delay: 0.5s}}, files: {EDS: {ads: {}}}}"},
 	{.path = "isolate",
 		.shape = GROUPS_CHOICE,
 		.choices = "group tree",

@@ -294,7 +294,7 @@ static void find_broken(struct joins_index *index, const struct compiler *compil
 
 void joins_index_init(struct joins_index *index, struct compiler *compiler)
 {
-	struct stack *root = compiler->layering->stacks.root;
+	const struct stacks *stacks = &compiler->layering->stacks;
 
 	*index = (struct joins_index){.layering = compiler->layering};
 	hash_init(&index->missing);
@@ -303,8 +303,12 @@ void joins_index_init(struct joins_index *index, struct compiler *compiler)
 	find_broken(index, compiler);
 	for (size_t i = 0; i < index->layering->layers_count; i++)
 		index_layer(index->layering->layers[i]);
-	for (struct stack *stack = root; (stack = stack_next(root, stack));)
-		index_stack(index, stack);
+	for (size_t i = 0; i < stacks->roots_count; i++) {
+		struct stack *root = stacks->roots[i];
+
+		for (struct stack *stack = root; (stack = stack_next(root, stack));)
+			index_stack(index, stack);
+	}
 }
 
 void joins_index_fini(struct joins_index *index)

@@ -151,9 +151,15 @@ static int replay_item(struct last_good *last_good, struct record_reader *reader
 	if (reader->failed || !row || !spec.name.length)
 		return -EBADMSG;
 	spec.type = row->type;
+	if (reader->rest.length) {
+		spec.open = open_body_read(reader, spec.body.length);
+		if (!spec.open)
+			return -EBADMSG;
+	}
 	array_reserve(unit->content.items, unit->capacity, unit->content.items_count + 1);
 	unit->content.items[unit->content.items_count++] =
 		(struct unit_item){.resource = resource_new(&spec), .is_delete = is_delete};
+	open_body_unref(spec.open);
 	unit->bytes += bytes;
 	last_good->live_bytes += bytes;
 	return 0;
@@ -390,6 +396,8 @@ static void put_item(struct last_good *last_good, const struct unit_item *item)
 	for (size_t i = 0; i < resource->aliases_count; i++)
 		record_put_text(body, resource->aliases[i]);
 	record_put_text(body, resource->body);
+	if (resource->open)
+		open_body_write(resource->open, body);
 }
 
 void last_good_put_unit(struct last_good *last_good, struct unit *unit)

@@ -8,7 +8,8 @@
  *   MOUNT   text at                           those that follow are about this mount
  *   UNIT    text path, u8 was_read            a file, with the items that follow
  *   ITEM    u8 is_delete, text stem of the type, text name, u64 TTL or 2^64-1, u32 line,
- *           u32 column, u32 number of aliases, each as text, text body
+ *           u32 column, u32 number of aliases, each as text, text body; where its open config
+ *           sources are, if it has some (open_body.h)
  *   GONE    text path                         no file of the mount any more
  *   FOLDER  text path, u8 is_there
  *   FORGET  text at                           all of a mount

@@ -56,12 +56,38 @@ static void set_first(struct layer *layer, struct unit_item *first)
 		hash_remove(&layer->conflicts[type], first->resource->name);
 }
 
+/* A scoped route configuration, say, has no name for the file of its routes. */
+static bool is_lost(const struct open_place *place)
+{
+	return place->name.length == 0 && place->type != SOURCE_NO_TYPE &&
+	       xds_type_row((enum xds_type)place->type)->files == XDS_FILE_EACH;
+}
+
+static void count_places(struct layer *layer, const struct open_body *open, size_t difference)
+{
+	for (uint32_t i = 0; open && i < open->places_count; i++) {
+		layer->open_places[open->places[i].type] += difference;
+		if (is_lost(&open->places[i]))
+			layer->lost_places += difference;
+	}
+}
+
+unsigned layer_open_types(const struct layer *layer)
+{
+	unsigned types = 0;
+
+	for (int type = 0; type < SOURCE_TYPES; type++)
+		types |= layer->open_places[type] ? 1u << type : 0;
+	return layer->lost_places ? types | 1u << SOURCE_TYPES : types;
+}
+
 bool layer_add(struct layer *layer, struct unit_item *item)
 {
 	struct unit_item *first =
 		hash_get(&layer->items[item->resource->type], item->resource->name);
 	struct unit_item **link = &first;
 
+	count_places(layer, item->resource->open, 1);
 	while (*link && compare_places(*link, item) < 0)
 		link = &(*link)->next_same;
 	item->next_same = *link;
@@ -76,6 +102,7 @@ bool layer_remove(struct layer *layer, struct unit_item *item)
 	struct unit_item *first = hash_get(&layer->items[type], item->resource->name);
 	struct unit_item **link = &first;
 
+	count_places(layer, item->resource->open, (size_t)-1);
 	while (*link != item) {
 		assert(*link);
 		link = &(*link)->next_same;

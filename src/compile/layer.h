@@ -22,8 +22,10 @@ struct layer {
 	struct stack **stacks; /* of these groups, that end with this layer */
 	size_t stacks_count, stacks_capacity;
 	size_t units_count;
-	bool is_there; /* the folder exists */
-	size_t turn;   /* the last one of layering.turns that looked at it */
+	size_t open_places[SOURCE_TYPES]; /* open config sources, by what they lead to */
+	size_t lost_places; /* those among them that lead to no file, though their type has some */
+	bool is_there;	    /* the folder exists */
+	size_t turn;	    /* the last one of layering.turns that looked at it */
 
 	struct hash uses; /* while a report is made: see joins_index.h */
 
@@ -39,6 +41,8 @@ void layer_free(struct layer *layer);
  * the order in which files were read. True: it is or was not the only one of its name. */
 bool layer_add(struct layer *layer, struct unit_item *item);
 bool layer_remove(struct layer *layer, struct unit_item *item);
+/* Which of the counts of open places are not 0, as bits. */
+unsigned layer_open_types(const struct layer *layer);
 struct unit_item *layer_find(const struct layer *layer, enum xds_type type, struct slice name);
 
 #endif

@@ -39,7 +39,8 @@ static void add_group(struct layering *layering, const struct groups_entry *entr
 
 	if (is_built) {
 		group = group_new(entry);
-		group->stack = layering->stacks.root;
+		group->stack = stacks_root(&layering->stacks, entry->sources,
+			layering->former ? &layering->former->stacks : NULL);
 		layering->built[layering->built_count++] = group;
 	}
 	for (size_t i = 0; i < entry->layers_count; i++) {
@@ -65,7 +66,7 @@ struct layering *layering_new(struct groups *groups, const char *const *names, s
 	layering->former = former;
 	hash_init(&layering->layers_by_path);
 	hash_init(&layering->idle);
-	stacks_init(&layering->stacks, former ? &former->stacks : NULL);
+	stacks_init(&layering->stacks);
 	for (size_t i = 0; i < groups->count; i++)
 		layers += groups->entries[i].layers_count;
 	layering->layers = xcalloc(layers, sizeof(struct layer *));
@@ -121,6 +122,7 @@ static struct slice idle_key(const struct unit_item *item)
 
 bool layering_add_items(struct layering *layering, struct unit *unit)
 {
+	unsigned before = layer_open_types(unit->layer);
 	bool is_conflict = false;
 
 	for (uint32_t i = 0; i < unit->content.items_count; i++) {
@@ -131,11 +133,12 @@ bool layering_add_items(struct layering *layering, struct unit *unit)
 		note(layering, unit->layer, item->resource);
 		layering->deletes_count += item->is_delete;
 	}
-	return is_conflict;
+	return is_conflict || layer_open_types(unit->layer) != before;
 }
 
 bool layering_remove_items(struct layering *layering, struct unit *unit)
 {
+	unsigned before = layer_open_types(unit->layer);
 	bool is_conflict = false;
 
 	for (uint32_t i = 0; i < unit->content.items_count; i++) {
@@ -149,7 +152,7 @@ bool layering_remove_items(struct layering *layering, struct unit *unit)
 			is_conflict = true;
 		}
 	}
-	return is_conflict;
+	return is_conflict || layer_open_types(unit->layer) != before;
 }
 
 /* Whether in no stack of its layer there is something below that it could delete. */
@@ -212,7 +215,13 @@ static struct stack *find_former_stack(void *ctx, const struct stack *stack)
 	struct stack *below;
 
 	/* Parents come first, so theirs are known. */
-	below = stack->parent->layer ? stack->parent->former : former->stacks.root;
+	below = stack->parent->former;
+	if (!stack->parent->layer) {
+		below = stacks_find_root(&former->stacks, stack->sources);
+		/* With other config sources most resources are still the same. */
+		if (!below && former->stacks.roots_count)
+			below = former->stacks.roots[0];
+	}
 	layer = hash_get(&former->layers_by_path, stack->layer->path);
 	return below && layer ? stacks_find(&former->stacks, below, layer) : NULL;
 }

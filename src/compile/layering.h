@@ -35,7 +35,8 @@ void layering_free(struct layering *layering); /* NULL is fine */
 /* The layer a path belongs to: that of the nearest folder above it, or NULL. */
 struct layer *layering_layer_of(const struct layering *layering, struct slice path);
 /* Links the unit's items into its layer, or takes them out again; notes what changed. True when
- * that touched names that are defined more than once. */
+ * that touched names that are defined more than once, or there are other kinds of open config
+ * sources now. */
 bool layering_add_items(struct layering *layering, struct unit *unit);
 bool layering_remove_items(struct layering *layering, struct unit *unit);
 /* Brings the groups up to date with what was noted. True when idle deletions or problems with

@@ -6,6 +6,7 @@
 #include "compile/compiler.h"
 #include "compile/folder.h"
 #include "compile/joins.h"
+#include "compile/open_report.h"
 #include "compile/report_mounts.h"
 #include "compile/silencer.h"
 #include "compile/staging.h"
@@ -559,10 +560,14 @@ static void report_stacks(struct report *report, const struct group *group)
 
 static void report_all_stacks(struct report *report)
 {
-	struct stack *root = report->layering->stacks.root;
+	const struct stacks *stacks = &report->layering->stacks;
 
-	for (struct stack *stack = root; stack; stack = stack_next(root, stack))
-		stack->is_told = false;
+	for (size_t i = 0; i < stacks->roots_count; i++) {
+		struct stack *root = stacks->roots[i];
+
+		for (struct stack *stack = root; stack; stack = stack_next(root, stack))
+			stack->is_told = false;
+	}
 	for (size_t i = 0; i < report->layering->built_count; i++)
 		report_stacks(report, report->layering->built[i]);
 }
@@ -688,6 +693,7 @@ void report_make(struct compiler *compiler)
 			report_all_stacks(&report);
 		if (compiler->is_thorough)
 			joins_report(compiler, report.diags, charge_joined, &report);
+		open_report(compiler, report.diags);
 	}
 	if (compiler->verbose)
 		report_unused_parts(&report);

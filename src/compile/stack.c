@@ -13,6 +13,10 @@ static struct stack *stack_new(const struct stack *from, struct stack *parent, s
 
 	stack->parent = parent;
 	stack->layer = layer;
+	if (parent) {
+		stack->sources = parent->sources;
+		stack->number = parent->number;
+	}
 	for (int i = 0; i < XDS_TYPE_COUNT; i++)
 		stack->sets[i] = from ? resource_set_ref(from->sets[i])
 				      : resource_set_empty((enum xds_type)i);
@@ -27,14 +31,48 @@ static void stack_free(struct stack *stack)
 		resource_set_unref(stack->sets[i]);
 	}
 	virtual_hosts_free(stack->hosts);
+	if (!stack->parent)
+		config_sources_unref(stack->sources);
 	free(stack);
 }
 
-void stacks_init(struct stacks *stacks, const struct stacks *former)
+void stacks_init(struct stacks *stacks)
 {
-	*stacks = (struct stacks){
-		.root = stack_new(former ? former->root : NULL, NULL, NULL), .are_fresh = true};
+	*stacks = (struct stacks){.are_fresh = true};
+	hash_init(&stacks->by_sources);
 	hash_init(&stacks->by_end);
+}
+
+static struct slice sources_key(const struct config_sources *sources)
+{
+	return (struct slice){(const char *)sources->digest.bytes, DIGEST_LENGTH};
+}
+
+struct stack *stacks_find_root(const struct stacks *stacks, const struct config_sources *sources)
+{
+	return hash_get(&stacks->by_sources, sources_key(sources));
+}
+
+struct stack *stacks_root(
+	struct stacks *stacks, struct config_sources *sources, const struct stacks *former)
+{
+	struct stack *root = stacks_find_root(stacks, sources);
+	const struct stack *like = NULL;
+
+	if (root)
+		return root;
+	/* Empty sets are the same everywhere. */
+	if (stacks->roots_count)
+		like = stacks->roots[0];
+	else if (former && former->roots_count)
+		like = former->roots[0];
+	root = stack_new(like, NULL, NULL);
+	root->sources = config_sources_ref(sources);
+	root->number = (uint32_t)stacks->roots_count;
+	hash_put(&stacks->by_sources, sources_key(root->sources), root);
+	array_reserve(stacks->roots, stacks->roots_capacity, stacks->roots_count + 1);
+	stacks->roots[stacks->roots_count++] = root;
+	return root;
 }
 
 void stacks_fini(struct stacks *stacks)
@@ -45,7 +83,10 @@ void stacks_fini(struct stacks *stacks)
 	while ((slot = hash_next(&stacks->by_end, &cursor)))
 		stack_free(slot->value);
 	hash_fini(&stacks->by_end);
-	stack_free(stacks->root);
+	hash_fini(&stacks->by_sources);
+	for (size_t i = 0; i < stacks->roots_count; i++)
+		stack_free(stacks->roots[i]);
+	free(stacks->roots);
 }
 
 /* Parent and layer, the head of the struct. */
@@ -132,7 +173,9 @@ static bool says_nothing(const struct stack *stack, enum xds_type type)
 static void update_one(struct stack *stack, enum xds_type type, struct slice name)
 {
 	struct unit_item *item = stack_find(stack, type, name);
-	struct resource *wanted = item && !item->is_delete ? item->resource : NULL;
+	struct resource *wanted = item && !item->is_delete
+					  ? unit_item_bind(item, stack->sources, stack->number)
+					  : NULL;
 
 	if (!stack->builders[type]) {
 		if (resource_set_find(stack->sets[type], name) == wanted)
@@ -162,12 +205,13 @@ static struct resource_set *make_set(const struct stack *stack, enum xds_type ty
 	size_t cursor = 0;
 
 	while ((slot = hash_next(&stack->layer->items[type], &cursor))) {
-		const struct unit_item *item = slot->value;
+		struct unit_item *item = slot->value;
 
 		if (item->is_delete)
 			resource_set_remove(builder, item->resource->name);
 		else
-			resource_set_put(builder, item->resource);
+			resource_set_put(
+				builder, unit_item_bind(item, stack->sources, stack->number));
 	}
 	return resource_set_finish(builder);
 }
@@ -249,14 +293,17 @@ struct resource_set *stack_set(const struct stack *stack, enum xds_type type)
 
 bool stacks_finish(struct stacks *stacks, stacks_former_cb find_former, void *ctx)
 {
-	struct stack *root = stacks->root;
 	bool is_news = false;
 
-	for (struct stack *stack = root; (stack = stack_next(root, stack));) {
-		stack->former = find_former ? find_former(ctx, stack) : NULL;
-		for (int type = 0; type < XDS_TYPE_COUNT; type++)
-			finish_one(stack, (enum xds_type)type, stacks->are_fresh);
-		is_news |= update_hosts(stack);
+	for (size_t i = 0; i < stacks->roots_count; i++) {
+		struct stack *root = stacks->roots[i];
+
+		for (struct stack *stack = root; (stack = stack_next(root, stack));) {
+			stack->former = find_former ? find_former(ctx, stack) : NULL;
+			for (int type = 0; type < XDS_TYPE_COUNT; type++)
+				finish_one(stack, (enum xds_type)type, stacks->are_fresh);
+			is_news |= update_hosts(stack);
+		}
 	}
 	stacks->are_fresh = false;
 	return is_news;

@@ -3,7 +3,8 @@
  * The layers of a group, from the first one on: for each type and name the resource of the last
  * layer that says something about it. Stacks form a tree, since groups share their first layers,
  * and so do their sets: a layer that says nothing about a type has the very set below it, and one
- * that says a little shares all other buckets. Threads: build.
+ * that says a little shares all other buckets. Resources with open config sources are bound to
+ * those of the root, so groups with different ones share no stacks. Threads: build.
  */
 #ifndef XDSPUB_COMPILE_STACK_H
 #define XDSPUB_COMPILE_STACK_H
@@ -13,7 +14,7 @@
 
 struct stack {
 	struct stack *parent; /* without the last layer; NULL: this one has no layer */
-	struct layer *layer;  /* the last one */
+	struct layer *layer;  /* the last one; NULL: none, this is a root */
 	struct stack *first_child, *next_sibling;
 	struct resource_set *sets[XDS_TYPE_COUNT]; /* as the layers have them */
 	/* NULL: there are none, or they and the route configurations are those of the parent. */
@@ -22,6 +23,9 @@ struct stack {
 	struct stack *former; /* while it is finished for the first time */
 	size_t groups_count;  /* that have it as their own or below it */
 	bool is_told;	      /* free for who looks at the stacks of all groups */
+	/* Of the root, for all that stand on it: what is in open config sources; a reference. */
+	struct config_sources *sources;
+	uint32_t number; /* of the sources: the root's place among the roots */
 };
 
 /* What the last layer of a stack does to what is below it, in numbers of names. */
@@ -30,14 +34,21 @@ struct stack_sums {
 };
 
 struct stacks {
-	struct stack *root; /* no layer, no resources */
-	struct hash by_end; /* by parent and layer */
-	bool are_fresh;	    /* no set was made yet */
+	struct stack **roots; /* no layer, no resources; one for each different sources */
+	size_t roots_count, roots_capacity;
+	struct hash by_sources; /* roots by digest */
+	struct hash by_end;	/* by parent and layer */
+	bool are_fresh;		/* no set was made yet */
 };
 
-/* The empty sets are those of `former` (NULL: new ones). */
-void stacks_init(struct stacks *stacks, const struct stacks *former);
+void stacks_init(struct stacks *stacks);
 void stacks_fini(struct stacks *stacks);
+/* The stack without layers for groups with these config sources. The empty sets are those of
+ * `former` (NULL: new ones). */
+struct stack *stacks_root(
+	struct stacks *stacks, struct config_sources *sources, const struct stacks *former);
+/* The same if there is one, or NULL. */
+struct stack *stacks_find_root(const struct stacks *stacks, const struct config_sources *sources);
 /* The stack with one more layer. */
 struct stack *stacks_push(struct stacks *stacks, struct stack *parent, struct layer *layer);
 struct stack *stacks_find(const struct stacks *stacks, struct stack *parent, struct layer *layer);

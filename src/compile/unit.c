@@ -26,9 +26,85 @@ struct unit *unit_new(struct mount *mount, struct rcstr *path)
 	return unit;
 }
 
+static void forget_bound(struct unit_item *item)
+{
+	for (uint32_t i = 0; i < item->bound_count; i++)
+		resource_unref(item->bound[i]);
+	free(item->bound);
+	item->bound = NULL;
+	item->bound_count = 0;
+}
+
+static void make_room(struct unit_item *item, uint32_t number)
+{
+	uint32_t count = number < 4 ? number + 1 : number + number / 2;
+
+	if (number < item->bound_count)
+		return;
+	item->bound = xreallocarray(item->bound, count, sizeof(*item->bound));
+	memset(item->bound + item->bound_count, 0,
+		(count - item->bound_count) * sizeof(*item->bound));
+	item->bound_count = count;
+}
+
+struct resource *unit_item_bind(
+	struct unit_item *item, struct config_sources *sources, uint32_t number)
+{
+	if (!item->resource->open)
+		return item->resource;
+	make_room(item, number);
+	/* The numbers may be others since. */
+	if (item->bound[number] &&
+		!digest_equal(&resource_sources(item->bound[number])->digest, &sources->digest))
+		resource_unref(TAKE(item->bound[number]));
+	if (!item->bound[number])
+		item->bound[number] = resource_bind(item->resource, sources);
+	return item->bound[number];
+}
+
+void unit_item_share(struct unit_item *item, const struct unit_item *other)
+{
+	forget_bound(item);
+	if (!other->bound_count)
+		return;
+	item->bound = xcalloc(other->bound_count, sizeof(*item->bound));
+	item->bound_count = other->bound_count;
+	for (uint32_t i = 0; i < other->bound_count; i++)
+		item->bound[i] = other->bound[i] ? resource_ref(other->bound[i]) : NULL;
+}
+
+/* Puts what was bound to one of the sources in its place. */
+static void renumber(struct unit_item *item, unit_number_cb number_of, void *ctx)
+{
+	struct unit_item former = *item;
+
+	item->bound = NULL;
+	item->bound_count = 0;
+	for (uint32_t i = 0; i < former.bound_count; i++) {
+		struct config_sources *sources =
+			former.bound[i] ? resource_sources(former.bound[i]) : NULL;
+		int64_t number = sources ? number_of(ctx, sources) : -1;
+
+		if (number < 0)
+			continue;
+		make_room(item, (uint32_t)number);
+		resource_unref(item->bound[number]);
+		item->bound[number] = TAKE(former.bound[i]);
+	}
+	forget_bound(&former);
+}
+
+void unit_renumber(struct unit *unit, unit_number_cb number_of, void *ctx)
+{
+	for (uint32_t i = 0; i < unit->content.items_count; i++)
+		if (unit->content.items[i].bound)
+			renumber(&unit->content.items[i], number_of, ctx);
+}
+
 void unit_content_fini(struct unit_content *content)
 {
 	for (uint32_t i = 0; i < content->items_count; i++) {
+		forget_bound(&content->items[i]);
 		resource_unref(content->items[i].resource);
 		free(content->items[i].facts);
 	}

@@ -19,7 +19,9 @@ struct unit_item {
 	struct unit_item *next_same; /* another one of the same type and name in this layer */
 	struct unit *unit;
 	struct resource *resource;
-	struct facts *facts; /* owned; NULL: none, or not wanted */
+	struct facts *facts;	 /* owned; NULL: none, or not wanted */
+	struct resource **bound; /* see unit_item_bind; NULL: not made yet */
+	uint32_t bound_count;
 	bool is_delete;
 	bool is_used; /* of the last report that joined facts: something refers to it */
 	bool is_idle; /* a deletion that finds nothing to delete in any group */
@@ -112,5 +114,16 @@ int unit_reader_parse(
 struct unit *unit_new(struct mount *mount, struct rcstr *path); /* takes a reference */
 void unit_free(struct unit *unit);
 void unit_content_fini(struct unit_content *content);
+
+/* The item's resource as it is served where these sources stand in open ones: itself when it has
+ * none, else one and the same object each time. `number` is that of the sources among all that are
+ * in use. Borrowed. */
+struct resource *unit_item_bind(
+	struct unit_item *item, struct config_sources *sources, uint32_t number);
+/* Takes what was bound for another item of the very same resource, too. */
+void unit_item_share(struct unit_item *item, const struct unit_item *other);
+/* The sources in use are other ones: what was bound moves to its new number, if it has one. */
+typedef int64_t (*unit_number_cb)(void *ctx, const struct config_sources *sources); /* -1: none */
+void unit_renumber(struct unit *unit, unit_number_cb number_of, void *ctx);
 
 #endif

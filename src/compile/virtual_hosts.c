@@ -243,8 +243,9 @@ static void check_part(struct virtual_hosts_part *part)
 /* --- putting together ------------------------------------------------------------------------ */
 
 /* The host's own message, without the route configuration in its name. */
-static void put_host(struct buf *out, const struct resource *host)
+static void put_host(struct buf *out, struct open_builder *open, const struct resource *host)
 {
+	size_t at;
 	struct slice rest = host->body, name = own_name(host);
 	struct field field;
 	bool has_name = next_field(&rest, &field);
@@ -252,8 +253,22 @@ static void put_host(struct buf *out, const struct resource *host)
 	assert(has_name && field.number == HOST_NAME);
 	(void)has_name;
 	put_varint(out, ROUTES_VIRTUAL_HOSTS << 3 | WIRE_LENGTH);
+	at = out->length;
 	put_varint(out, 1 + varint_size(name.length) + name.length + rest.length);
+	if (host->open)
+		open_builder_mark(open, (struct open_mark){.at = (uint32_t)at,
+						.start = (uint32_t)out->length,
+						.outer = -1,
+						.place = -1});
 	put_bytes(out, HOST_NAME, name);
+	if (host->open) {
+		size_t former = (size_t)(rest.data - host->body.data);
+		int32_t mark = (int32_t)open->marks_count - 1;
+
+		open->marks[mark].end = (uint32_t)(out->length + rest.length);
+		open_builder_take(open, host->open, former, host->body.length,
+			(int64_t)out->length - (int64_t)former, mark);
+	}
 	buf_append_slice(out, rest);
 }
 
@@ -268,19 +283,32 @@ static struct resource *put_together(const struct virtual_hosts_part *part)
 		.aliases_count = routes->aliases_count,
 		.path = routes->path,
 		.at = routes->at};
+	struct config_sources *sources = resource_sources(routes);
+	struct open_builder open = {0};
 	struct buf body = BUF_INIT;
 	struct resource *whole;
 	struct field field;
+	size_t before;
 
 	/* Fields are encoded by number: the new ones go behind those of theirs. */
 	while (next_field(&rest, &field) && field.number <= ROUTES_VIRTUAL_HOSTS)
 		tail = rest;
-	buf_append(&body, routes->body.data, (size_t)(tail.data - routes->body.data));
-	for (size_t i = 0; i < part->count; i++)
-		put_host(&body, part->hosts[i]);
+	before = (size_t)(tail.data - routes->body.data);
+	buf_append(&body, routes->body.data, before);
+	open_builder_take(&open, routes->open, 0, before, 0, -1);
+	for (size_t i = 0; i < part->count; i++) {
+		put_host(&body, &open, part->hosts[i]);
+		if (!sources)
+			sources = resource_sources(part->hosts[i]);
+	}
+	open_builder_take(&open, routes->open, before, routes->body.length,
+		(int64_t)body.length - (int64_t)before, -1);
 	buf_append_slice(&body, tail);
 	spec.body = buf_slice(&body);
+	spec.open = open_builder_finish(&open);
+	spec.sources = sources; /* of all: they come from one stack */
 	whole = resource_new(&spec);
+	open_body_unref(spec.open);
 	buf_fini(&body);
 	return whole;
 }

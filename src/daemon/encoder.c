@@ -111,18 +111,18 @@ static void put_duration(struct buf *out, uint32_t number, int64_t ms)
 }
 
 /* What the Any of a resource holds: its type URL and value. The value lives until the next call. */
-static int any_of(struct encoder *encoder, const struct resource *resource, const char **ret_url,
-	struct slice *ret_value)
+static int any_of(struct encoder *encoder, const struct resource *resource, struct slice body,
+	const char **ret_url, struct slice *ret_value)
 {
 	const char *url = xds_type_row(resource->type)->type_url;
 	struct buf *wrapper = &encoder->wrapper;
 
 	*ret_url = url;
-	*ret_value = resource->body;
+	*ret_value = body;
 	if (!is_wrapped(resource))
 		return 0;
 	buf_reset(wrapper);
-	put_any(wrapper, WRAPPER_RESOURCE, url, resource->body);
+	put_any(wrapper, WRAPPER_RESOURCE, url, body);
 	wire_put_bytes(wrapper, WRAPPER_NAME, resource->name);
 	for (size_t i = 0; i < resource->aliases_count; i++)
 		wire_put_bytes(wrapper, WRAPPER_ALIASES, resource->aliases[i]);
@@ -134,8 +134,8 @@ static int any_of(struct encoder *encoder, const struct resource *resource, cons
 }
 
 /* The same as a message in the arena, decoded at every depth. */
-static int read_item(
-	struct encoder *encoder, const struct resource *resource, const struct message **ret_any)
+static int read_item(struct encoder *encoder, const struct resource *resource, struct slice body,
+	const struct message **ret_any)
 {
 	const struct wire_read_options options = {
 		.schema = encoder->schema, .expand_any = true, .allow_partial = true};
@@ -143,7 +143,7 @@ static int read_item(
 	struct message *any;
 	struct slice value;
 	const char *url;
-	int error = any_of(encoder, resource, &url, &value);
+	int error = any_of(encoder, resource, body, &url, &value);
 
 	if (error)
 		return error;
@@ -166,7 +166,7 @@ static int read_item(
 /* Text formats */
 
 static int put_json_item(struct encoder *encoder, enum encoder_style style,
-	const struct resource *resource, struct buf *out)
+	const struct resource *resource, struct slice body, struct buf *out)
 {
 	const struct json_write_options options = {.schema = encoder->schema,
 		.original_names = true,
@@ -174,7 +174,7 @@ static int put_json_item(struct encoder *encoder, enum encoder_style style,
 		.indent = style == ENCODER_PRETTY ? 2 : 0};
 	const char *problem;
 	const struct message *any;
-	int error = read_item(encoder, resource, &any);
+	int error = read_item(encoder, resource, body, &any);
 
 	if (error)
 		return error;
@@ -183,13 +183,14 @@ static int put_json_item(struct encoder *encoder, enum encoder_style style,
 	return json_write(&options, any, out, &problem);
 }
 
-static int put_yaml_item(struct encoder *encoder, const struct resource *resource, struct buf *out)
+static int put_yaml_item(struct encoder *encoder, const struct resource *resource,
+	struct slice body, struct buf *out)
 {
 	const struct yaml_write_options options = {
 		.schema = encoder->schema, .indent = 2, .continue_line = true};
 	const char *problem;
 	const struct message *any;
-	int error = read_item(encoder, resource, &any);
+	int error = read_item(encoder, resource, body, &any);
 
 	if (error)
 		return error;
@@ -197,12 +198,13 @@ static int put_yaml_item(struct encoder *encoder, const struct resource *resourc
 	return yaml_write(&options, any, out, &problem);
 }
 
-static int put_text_item(struct encoder *encoder, const struct resource *resource, struct buf *out)
+static int put_text_item(struct encoder *encoder, const struct resource *resource,
+	struct slice body, struct buf *out)
 {
 	const struct text_write_options options = {.schema = encoder->schema, .indent = 1};
 	const char *problem;
 	const struct message *any;
-	int error = read_item(encoder, resource, &any);
+	int error = read_item(encoder, resource, body, &any);
 
 	if (error)
 		return error;
@@ -282,8 +284,8 @@ static int begin(void *ctx, enum file_format format, enum xds_type type,
 	return buf_error(out);
 }
 
-static int item(
-	void *ctx, enum file_format format, const struct resource *resource, struct buf *out)
+static int item(void *ctx, enum file_format format, const struct resource *resource,
+	struct slice body, struct buf *out)
 {
 	struct encoder *encoder = ctx;
 	struct slice value;
@@ -292,18 +294,18 @@ static int item(
 
 	switch (format) {
 	case FILE_FORMAT_YAML:
-		error = put_yaml_item(encoder, resource, out);
+		error = put_yaml_item(encoder, resource, body, out);
 		break;
 	case FILE_FORMAT_JSON:
-		error = put_json_item(encoder, ENCODER_PRETTY, resource, out);
+		error = put_json_item(encoder, ENCODER_PRETTY, resource, body, out);
 		break;
 	case FILE_FORMAT_PB:
-		error = any_of(encoder, resource, &url, &value);
+		error = any_of(encoder, resource, body, &url, &value);
 		if (!error)
 			put_any(out, RESPONSE_RESOURCES, url, value);
 		break;
 	case FILE_FORMAT_PB_TEXT:
-		error = put_text_item(encoder, resource, out);
+		error = put_text_item(encoder, resource, body, out);
 		break;
 	}
 	return error ? error : buf_error(out);
@@ -370,7 +372,8 @@ int encoder_json(struct encoder *encoder, enum encoder_style style, enum xds_typ
 
 		if (i)
 			buf_puts(out, style == ENCODER_PRETTY ? ",\n" : ",");
-		error = put_json_item(encoder, style, resources[i], out);
+		error = put_json_item(encoder, style, resources[i],
+			resource_body(resources[i], SOURCE_REST), out);
 		if (error)
 			return error;
 	}
@@ -384,7 +387,7 @@ int encoder_resource_json(struct encoder *encoder, const struct resource *resour
 		.schema = encoder->schema, .original_names = true, .pretty = true};
 	const struct message *any;
 	const char *problem;
-	int error = read_item(encoder, resource, &any);
+	int error = read_item(encoder, resource, resource_body(resource, SOURCE_REST), &any);
 
 	return error ? error : json_write(&options, any, out, &problem);
 }

@@ -24,7 +24,8 @@ enum encoder_style {
 	ENCODER_PRETTY /* JSON for people */
 };
 
-/* Appends a whole DiscoveryResponse as JSON. 0 or negative errno. */
+/* Appends a whole DiscoveryResponse as JSON, as REST answers it: open config sources are those of
+ * REST. 0 or negative errno. */
 int encoder_json(struct encoder *encoder, enum encoder_style style, enum xds_type type,
 	const struct version *version, struct resource *const *resources, size_t count,
 	struct slice source, struct buf *out);

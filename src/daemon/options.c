@@ -34,6 +34,10 @@ static const struct option_row rows[] = {
 		"keeps the last good snapshots over a restart"},
 	{"publish.path", "publish", "DIR", OPTION_PATH, false, AT(publish), NULL, NULL, 0, 0,
 		OPTION_RELOAD_RESTART, OPTIONS_SERVE, "publish files below this folder"},
+	{"publish.seen_as", "seen-as", "DIR", OPTION_TEXT, false, AT(seen_as), NULL, NULL, 0, 0,
+		OPTION_RELOAD_RESTART, OPTIONS_SERVE | OPTIONS_BUILD,
+		"the path of that folder as Envoy sees it, for files that\n"
+		"name other files (default: as it is here)"},
 	{"publish.formats", "format", "FORMAT", OPTION_CHOICE, true, AT(formats), "yaml",
 		"yaml json pb pb_text", 0, 0, OPTION_RELOAD_RESTART, OPTIONS_SERVE | OPTIONS_BUILD,
 		"yaml, json, pb or pb_text; may be repeated"},

@@ -26,6 +26,7 @@ struct options {
 	struct texts add_schemas;
 	char *state;
 	char *publish;
+	char *seen_as;
 	struct texts formats;
 	int64_t file_mode, secret_mode, folder_mode;
 	char *file_owner, *file_group;

@@ -48,6 +48,8 @@ struct compile_options output_compile_options(
 		.threads = (unsigned)options->threads,
 		.only_groups = (const char *const *)options->groups.items,
 		.only_groups_count = options->groups.count,
+		.has_files = options->publish[0] != '\0',
+		.has_rest = options->rest.count > 0,
 	};
 }
 
@@ -104,6 +106,28 @@ static int find_owner(
 	return error;
 }
 
+/* Without slashes at the end, on the heap; NULL: not set, or a diagnostic. */
+static int read_seen_as(const struct options *options, struct diag_list *diags, char **ret_path)
+{
+	size_t length = strlen(options->seen_as);
+
+	*ret_path = NULL;
+	if (length == 0)
+		return 0;
+	if (options->seen_as[0] != '/') {
+		diag_error(diags, "", nowhere, "bad-value",
+			"publish.seen_as: \"%s\" must begin with \"/\": it is where Envoy finds "
+			"the "
+			"files",
+			options->seen_as);
+		return -EINVAL;
+	}
+	while (length > 1 && options->seen_as[length - 1] == '/')
+		length--;
+	*ret_path = xstrndup(options->seen_as, length == 1 ? 0 : length);
+	return 0;
+}
+
 int output_open_publisher(const struct options *options, struct encoder *encoder,
 	const struct log *log, struct diag_list *diags, struct publisher **ret_publisher)
 {
@@ -119,9 +143,13 @@ int output_open_publisher(const struct options *options, struct encoder *encoder
 	AUTO_FREE const char **sources = output_answering_sources(options, &sources_count);
 	size_t before = diag_list_level_count(diags, DIAG_ERROR);
 	int error = find_owner(options, diags, &publisher);
+	AUTO_FREE char *seen_as = NULL;
 
+	if (!error)
+		error = read_seen_as(options, diags, &seen_as);
 	if (error)
 		return error;
+	publisher.seen_as = seen_as;
 	for (size_t i = 0; i < options->formats.count; i++) {
 		enum file_format format = FILE_FORMAT_YAML;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/mem.h"
 
 /* Numbers in the items of a message set. */
 enum {
@@ -168,6 +169,10 @@ static size_t measure(struct message *message, unsigned depth)
 struct writer {
 	char *at; /* room for everything was measured */
 	bool is_too_deep;
+	struct wire_trace *trace; /* NULL: nobody asks */
+	const char *begin;	  /* trace only */
+	size_t next;		  /* target to come */
+	int32_t outer;		  /* span that is open */
 };
 
 static inline void put_varint(struct writer *writer, uint64_t value)
@@ -199,6 +204,41 @@ static inline void put_little_endian(struct writer *writer, uint64_t value, unsi
 
 static void put_message(struct writer *writer, struct message *message, unsigned depth);
 
+/* A span that turns out to hold no target is taken back. */
+static void put_traced(struct writer *writer, struct message *message, unsigned depth)
+{
+	struct wire_trace *trace = writer->trace;
+	int32_t outer = writer->outer, self = (int32_t)trace->count;
+	size_t before = writer->next;
+
+	array_reserve(trace->spans, trace->capacity, trace->count + 1);
+	trace->spans[trace->count++] = (struct wire_span){
+		.at = (uint32_t)(writer->at - writer->begin), .outer = outer, .target = -1};
+	put_varint(writer, message->wire_size);
+	trace->spans[self].start = (uint32_t)(writer->at - writer->begin);
+	if (before < trace->targets_count && trace->targets[before] == message) {
+		trace->spans[self].target = (int32_t)before;
+		writer->next++;
+	}
+	writer->outer = self;
+	put_message(writer, message, depth);
+	writer->outer = outer;
+	trace->spans[self].end = (uint32_t)(writer->at - writer->begin);
+	if (writer->next == before)
+		trace->count = (size_t)self;
+}
+
+/* Its length and the message. */
+static void put_nested(struct writer *writer, struct message *message, unsigned depth)
+{
+	if (writer->trace) {
+		put_traced(writer, message, depth);
+	} else {
+		put_varint(writer, message->wire_size);
+		put_message(writer, message, depth);
+	}
+}
+
 static void put_value(struct writer *writer, const struct schema_field *field,
 	const union message_value *value, unsigned depth)
 {
@@ -211,8 +251,7 @@ static void put_value(struct writer *writer, const struct schema_field *field,
 		break;
 	case WIRE_BYTES:
 		if (field->message) {
-			put_varint(writer, value->message->wire_size);
-			put_message(writer, value->message, depth + 1);
+			put_nested(writer, value->message, depth + 1);
 		} else {
 			put_varint(writer, value->bytes.length);
 			put_raw(writer, value->bytes.data, value->bytes.length);
@@ -235,8 +274,7 @@ static void put_set_item(struct writer *writer, const struct message_field *entr
 	put_tag(writer, SET_TYPE_ID, WIRE_VARINT);
 	put_varint(writer, entry->field->number);
 	put_tag(writer, SET_MESSAGE, WIRE_BYTES);
-	put_varint(writer, entry->one.message->wire_size);
-	put_message(writer, entry->one.message, depth + 1);
+	put_nested(writer, entry->one.message, depth + 1);
 	put_tag(writer, SET_ITEM, WIRE_GROUP_END);
 }
 
@@ -305,8 +343,7 @@ static void put_message(struct writer *writer, struct message *message, unsigned
 		writer->is_too_deep = true;
 	if (message->any_content && message->any_content->wire_size) {
 		put_tag(writer, 2, WIRE_BYTES);
-		put_varint(writer, message->any_content->wire_size);
-		put_message(writer, message->any_content, depth + 1);
+		put_nested(writer, message->any_content, depth + 1);
 	}
 	put_raw(writer, message->unknown.data, message->unknown.length);
 }
@@ -318,11 +355,21 @@ size_t wire_size(struct message *message)
 
 void wire_write(struct message *message, struct buf *out)
 {
+	wire_write_traced(message, out, NULL);
+}
+
+void wire_write_traced(struct message *message, struct buf *out, struct wire_trace *trace)
+{
 	size_t size = measure(message, 0);
-	struct writer writer = {.at = buf_reserve(out, size)};
+	struct writer writer = {.at = buf_reserve(out, size), .trace = trace, .outer = -1};
 
 	if (!writer.at)
 		return;
+	if (trace && size > INT32_MAX) {
+		buf_fail(out, -EFBIG);
+		return;
+	}
+	writer.begin = writer.at;
 	put_message(&writer, message, 0);
 	if (writer.is_too_deep)
 		buf_fail(out, -E2BIG);

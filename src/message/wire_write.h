@@ -43,6 +43,28 @@ static inline enum wire_type wire_type_of(enum schema_type type)
 void wire_write(struct message *message, struct buf *out);
 size_t wire_size(struct message *message);
 
+/* Where some messages are in what is written: each of them, and each message around them that has
+ * its length in front of it. In the order of `at`, so outer ones come first. */
+struct wire_span {
+	uint32_t at;	/* of the length */
+	uint32_t start; /* of the message */
+	uint32_t end;
+	int32_t outer;	/* the span around it, -1: none */
+	int32_t target; /* which message it is, -1: one around them */
+};
+
+struct wire_trace {
+	/* set by the caller: in the order in which they are written, see message_items_in_order */
+	struct message *const *targets;
+	size_t targets_count;
+	/* the outcome; malloc'ed, offsets from where wire_write_traced began */
+	struct wire_span *spans;
+	size_t count, capacity;
+};
+
+/* wire_write() of a message below 4 GiB; notes where the targets are. */
+void wire_write_traced(struct message *message, struct buf *out, struct wire_trace *trace);
+
 /* Parts of the format, for responses that are put together from encoded resources. */
 void wire_put_varint(struct buf *out, uint64_t value);
 void wire_put_tag(struct buf *out, uint32_t number, unsigned wire_type);

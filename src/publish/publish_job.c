@@ -13,8 +13,8 @@
 struct staged {
 	const struct layout_step *step;
 	enum file_format format;
-	bool is_new; /* its folder may be missing */
-	struct version version;
+	bool is_new;		/* its folder may be missing */
+	struct version version; /* for the manifest, see file_body_stamp */
 	struct atomic_file file;
 };
 
@@ -39,6 +39,7 @@ struct publish_job {
 	bool is_placing; /* something may have been renamed */
 	struct buf text;
 	struct buf former;
+	struct file_body body;
 };
 
 void publish_target_doubt(struct publish_target *target)
@@ -184,7 +185,8 @@ static size_t count_files(const struct publish_job *job)
 struct look {
 	const struct layout_step *step;
 	enum file_format format;
-	struct version version;
+	struct version version; /* of what is in it */
+	struct version stamp;	/* see file_body_stamp */
 	int type_fd;
 	char path[PUBLISH_PATH_BYTES];
 	struct manifest_entry *entry; /* NULL: never written */
@@ -270,6 +272,12 @@ static bool is_unchanged(int fd, const struct look *look)
 	return atomic_identity_equal(&was, &found);
 }
 
+/* Files of groups that share a set are the same, except for paths of other files. */
+static bool is_shared(const struct publish_job *job, const struct look *look)
+{
+	return !resource_set_has_path(job->snapshot->sets[look->step->type]);
+}
+
 /* The very same file as another group's, composed a moment ago. */
 static bool take_cached(struct publish_job *job, const struct look *look)
 {
@@ -294,13 +302,13 @@ static int compose_set(struct publish_job *job, const struct look *look, struct 
 
 	if (former && look->is_ours && (size_t)look->status.st_size == former->length)
 		fd = open_former(look);
-	error = set_text_compose(encoder, look->format, set, source, former, fd, &job->text, text);
+	error = set_text_compose(encoder, &job->body, set, source, former, fd, &job->text, text);
 	if (fd < 0 || (!error && is_unchanged(fd, look)))
 		return error;
 	/* Someone wrote into the file while it was read. */
 	set_text_unref(TAKE(*text));
 	buf_reset(&job->text);
-	return set_text_compose(encoder, look->format, set, source, former, -1, &job->text, text);
+	return set_text_compose(encoder, &job->body, set, source, former, -1, &job->text, text);
 }
 
 static int encode_set(struct publish_job *job, const struct look *look, struct slice source)
@@ -308,10 +316,10 @@ static int encode_set(struct publish_job *job, const struct look *look, struct s
 	int error;
 
 	set_text_unref(TAKE(job->texts[look->step->type][look->format]));
-	if (take_cached(job, look))
+	if (is_shared(job, look) && take_cached(job, look))
 		return buf_error(&job->text);
 	error = compose_set(job, look, source);
-	if (!error)
+	if (!error && is_shared(job, look))
 		text_cache_put(job->options.cache, job->texts[look->step->type][look->format],
 			look->format, job->snapshot->source, buf_slice(&job->text));
 	return error;
@@ -321,18 +329,21 @@ static int encode(struct publish_job *job, const struct look *look)
 {
 	const struct publish_encoder *encoder = &job->options.publisher->encoder;
 	const struct layout_step *step = look->step;
-	struct slice source = SLICE("");
+	struct slice source = SLICE(""), body;
 	int error;
 
+	job->body.format = look->format;
 	if (job->snapshot->source)
 		source = (struct slice){job->snapshot->source->text, job->snapshot->source->length};
 	buf_reset(&job->text);
 	if (!step->resource)
 		return encode_set(job, look, source);
-	error = encoder->begin(
-		encoder->ctx, look->format, step->type, &look->version, 1, &job->text);
+	error = file_body_make(&job->body, step->resource, &body);
 	if (!error)
-		error = encoder->item(encoder->ctx, look->format, step->resource, &job->text);
+		error = encoder->begin(
+			encoder->ctx, look->format, step->type, &look->version, 1, &job->text);
+	if (!error)
+		error = encoder->item(encoder->ctx, look->format, step->resource, body, &job->text);
 	if (!error)
 		error = encoder->end(encoder->ctx, look->format, step->type, 1, source, &job->text);
 	return error ? error : buf_error(&job->text);
@@ -365,7 +376,7 @@ static void keep_text(struct publish_job *job, enum xds_type type, enum file_for
 static void adopt(struct publish_job *job, const struct look *look)
 {
 	struct manifest_record record = record_of(
-		job, look->step, look->format, &look->version, atomic_identity_of(&look->status));
+		job, look->step, look->format, &look->stamp, atomic_identity_of(&look->status));
 
 	if (!look->step->resource && job->texts[look->step->type][look->format])
 		keep_text(job, look->step->type, look->format);
@@ -399,17 +410,22 @@ void publish_job_close_files(struct publish_job *job)
 static int stage_file(struct publish_job *job, const struct layout_step *step,
 	enum file_format format, const struct version *version)
 {
+	const char *seen_as = job->body.seen_as;
 	struct look look = {.step = step, .format = format, .version = *version};
 	struct staged staged;
 	int error = open_type(job, step->type, &look.type_fd);
 
 	if (error)
 		return error;
+	look.stamp = file_body_stamp(version,
+		step->resource ? resource_has_path(step->resource)
+			       : resource_set_has_path(job->snapshot->sets[step->type]),
+		seen_as);
 	publish_file_path(step->type, step->name, format, look.path);
 	error = look_at(job, &look);
 	if (error)
 		return error;
-	if (job->compares_all && look.is_ours && version_equal(&look.entry->version, version) &&
+	if (job->compares_all && look.is_ours && version_equal(&look.entry->version, &look.stamp) &&
 		has_attributes(job, &look)) {
 		adopt(job, &look);
 		return 0;
@@ -422,7 +438,7 @@ static int stage_file(struct publish_job *job, const struct layout_step *step,
 		return 0;
 	}
 	tell_foreign(job, &look);
-	staged = (struct staged){step, format, !look.is_there, *version, {0}};
+	staged = (struct staged){step, format, !look.is_there, look.stamp, {0}};
 	error = atomic_stage(job->options.writer, buf_slice(&job->text), file_mode(job, step->type),
 		&staged.file);
 	if (error)
@@ -487,6 +503,7 @@ int publish_job_stage(struct publish_job *job)
 	close_folders(job);
 	buf_fini(&job->text);
 	buf_fini(&job->former);
+	buf_fini(&job->body.scratch);
 	return error;
 }
 
@@ -658,6 +675,8 @@ struct publish_job *publish_job_new(const struct publish_job_options *options,
 	job->compares_all = !target->published || target->has_suspects;
 	job->syncs_each = true;
 	job->group_fd = -1;
+	job->body.seen_as = options->publisher->seen_as;
+	job->body.group = (struct slice){snapshot->group->text, snapshot->group->length};
 	for (int type = 0; type < XDS_TYPE_COUNT; type++)
 		job->type_fds[type] = -1;
 	return job;
@@ -681,5 +700,6 @@ void publish_job_free(struct publish_job *job)
 	free(job->staged);
 	buf_fini(&job->text);
 	buf_fini(&job->former);
+	buf_fini(&job->body.scratch);
 	free(job);
 }

@@ -15,6 +15,7 @@
 struct publisher {
 	struct publisher_options options;
 	char *path;
+	char *seen_as;
 	char **sources;
 	size_t sources_count;
 	struct claim claim;
@@ -147,6 +148,14 @@ int publisher_open(const struct publisher_options *options, const char *const *s
 		publisher_close(publisher);
 		return error;
 	}
+	/* Now that the folder is there. */
+	if (options->seen_as)
+		publisher->seen_as = xstrdup(options->seen_as);
+	else
+		publisher->seen_as = realpath(publisher->path, NULL);
+	if (!publisher->seen_as)
+		publisher->seen_as = xstrdup(publisher->path);
+	publisher->options.seen_as = publisher->seen_as;
 	*ret_publisher = publisher;
 	return 0;
 }
@@ -166,6 +175,7 @@ void publisher_close(struct publisher *publisher)
 		free(publisher->sources[i]);
 	free(publisher->sources);
 	free(publisher->path);
+	free(publisher->seen_as);
 	free(publisher);
 }
 

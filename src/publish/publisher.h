@@ -26,7 +26,8 @@ enum file_format {
 
 /*
  * A file is begin, items with the separator between them, end. An item's bytes depend on the format
- * and the resource alone, so that unchanged ones are taken over from the former file. All append to
+ * and the resource with its group alone, so that unchanged ones are taken over from the former
+ * file. `body` is the message, with the paths of files in its open config sources. All append to
  * `out` and return 0 or a negative errno; they are called on the build thread only.
  */
 struct publish_encoder {
@@ -34,7 +35,7 @@ struct publish_encoder {
 	int (*begin)(void *ctx, enum file_format format, enum xds_type type,
 		const struct version *version, size_t count, struct buf *out);
 	int (*item)(void *ctx, enum file_format format, const struct resource *resource,
-		struct buf *out);
+		struct slice body, struct buf *out);
 	/* source: the snapshot's, e.g. the commit; may be empty. */
 	int (*end)(void *ctx, enum file_format format, enum xds_type type, size_t count,
 		struct slice source, struct buf *out);
@@ -43,6 +44,8 @@ struct publish_encoder {
 
 struct publisher_options {
 	const char *path;
+	const char
+		*seen_as; /* absolute: how Envoy gets to `path`; NULL: as it is, links resolved */
 	bool formats[FILE_FORMAT_COUNT];
 	mode_t mode;	    /* 0644 */
 	mode_t secret_mode; /* 0640 */

@@ -27,6 +27,7 @@ void set_text_unref(struct set_text *text)
  * separators between them, is read in one go. */
 struct composer {
 	const struct publish_encoder *encoder;
+	struct file_body *body;
 	enum file_format format;
 	struct slice separator;
 	const struct set_text *former; /* NULL: none */
@@ -103,16 +104,19 @@ static int take_former(struct composer *composer, bool is_first, uint32_t *ret_l
 static int encode_item(struct composer *composer, const struct resource *resource, bool is_first,
 	uint32_t *ret_length)
 {
+	struct slice body;
 	size_t start;
 	int error = composer->run_length ? end_run(composer) : 0;
 
+	if (!error)
+		error = file_body_make(composer->body, resource, &body);
 	if (error)
 		return error;
 	if (!is_first)
 		buf_append_slice(composer->out, composer->separator);
 	start = composer->out->length;
 	error = composer->encoder->item(
-		composer->encoder->ctx, composer->format, resource, composer->out);
+		composer->encoder->ctx, composer->format, resource, body, composer->out);
 	if (error)
 		return error;
 	if (composer->out->length - start > UINT32_MAX)
@@ -140,12 +144,14 @@ static int compose_items(struct composer *composer, struct set_text *text)
 	return composer->run_length ? end_run(composer) : 0;
 }
 
-int set_text_compose(const struct publish_encoder *encoder, enum file_format format,
+int set_text_compose(const struct publish_encoder *encoder, struct file_body *body,
 	struct resource_set *set, struct slice source, const struct set_text *former, int former_fd,
 	struct buf *out, struct set_text **ret_text)
 {
+	enum file_format format = body->format;
 	struct composer composer = {
 		.encoder = encoder,
+		.body = body,
 		.format = format,
 		.separator = encoder->separator(encoder->ctx, format),
 		.out = out,

@@ -51,8 +51,9 @@ void xds_answer_unref(struct xds_answer *answer)
 	hub = memory->hub;
 	if (memory->key[0])
 		hash_remove(&hub->answers, (struct slice){memory->key, sizeof(memory->key)});
-	if (answer->encoded_free)
-		answer->encoded_free(answer->encoded);
+	for (size_t i = 0; answer->encoded_free && i < XDS_ENCODINGS; i++)
+		if (answer->encoded[i])
+			answer->encoded_free(answer->encoded[i]);
 	for (size_t i = 0; i < 2; i++) {
 		xds_table_unref(&hub->registry, memory->warm_from[i]);
 		xds_table_unref(&hub->registry, memory->warm_to[i]);

@@ -21,6 +21,8 @@ struct xds_item {
 	uint32_t tag;
 };
 
+#define XDS_ENCODINGS 2 /* for aggregated streams, for streams of one type */
+
 struct xds_answer {
 	unsigned references;
 	enum xds_type type;
@@ -33,7 +35,10 @@ struct xds_answer {
 	struct slice *removed; /* delta: removed_resources, by name */
 	size_t removed_count;
 	uint64_t body_bytes; /* of the items */
-	void *encoded;	     /* the transport's; freed with the answer */
+	bool has_open;	     /* some item's resource has open config sources */
+	/* The transport's; freed with the answer. With open config sources in it the bytes depend
+	 * on the kind of stream; without, the first one is for all. */
+	void *encoded[XDS_ENCODINGS];
 	void (*encoded_free)(void *encoded);
 	struct xds_answer_private *private;
 };

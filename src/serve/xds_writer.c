@@ -30,6 +30,7 @@ struct xds_item *xds_writer_add(struct xds_writer *writer, struct resource *reso
 	item->resource = resource_ref(resource);
 	item->name = resource->name;
 	writer->answer->body_bytes += resource->body.length;
+	writer->answer->has_open |= resource->binding != NULL;
 	return item;
 }
 

@@ -12,6 +12,7 @@ struct bucket {
 	uint32_t count;
 	struct digest digest;
 	uint64_t bytes; /* of the bodies */
+	bool has_path;	/* some resource has, see resource_has_path */
 	struct resource *resources[];
 };
 
@@ -20,6 +21,7 @@ struct resource_set {
 	enum xds_type type;
 	size_t count;
 	uint64_t bytes;
+	bool has_path;
 	struct version version;
 	/* Most sets of a fleet are small: only buckets with something in them are here, in order.
 	 */
@@ -81,9 +83,11 @@ static struct bucket *bucket_new(struct resource *const *resources, size_t count
 	atomic_init(&bucket->references, 1);
 	bucket->count = (uint32_t)count;
 	bucket->bytes = 0;
+	bucket->has_path = false;
 	for (size_t i = 0; i < count; i++) {
 		bucket->resources[i] = resources[i];
 		bucket->bytes += resources[i]->body.length;
+		bucket->has_path = bucket->has_path || resource_has_path(resources[i]);
 	}
 	bucket->digest =
 		version_bucket_digest((const struct resource *const *)bucket->resources, count);
@@ -140,6 +144,7 @@ static struct resource_set *set_new(
 		digests[i] = buckets[i]->digest;
 		set->count += buckets[i]->count;
 		set->bytes += buckets[i]->bytes;
+		set->has_path = set->has_path || buckets[i]->has_path;
 	}
 	digest = version_set_digest(type, digests, used);
 	set->version = version_text(&digest);
@@ -181,6 +186,11 @@ size_t resource_set_count(const struct resource_set *set)
 uint64_t resource_set_bytes(const struct resource_set *set)
 {
 	return set->bytes;
+}
+
+bool resource_set_has_path(const struct resource_set *set)
+{
+	return set->has_path;
 }
 
 const struct version *resource_set_version(const struct resource_set *set)

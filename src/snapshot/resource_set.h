@@ -19,6 +19,8 @@ enum xds_type resource_set_type(const struct resource_set *set);
 size_t resource_set_count(const struct resource_set *set);
 /* Bytes of all bodies, for size estimates. */
 uint64_t resource_set_bytes(const struct resource_set *set);
+/* Whether a file of the set has paths of other files in it. */
+bool resource_set_has_path(const struct resource_set *set);
 const struct version *resource_set_version(const struct resource_set *set); /* of the whole set */
 struct resource *resource_set_find(
 	const struct resource_set *set, struct slice name); /* borrowed */

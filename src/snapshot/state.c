@@ -176,6 +176,12 @@ static int batch_commit(struct batch *batch, bool sync)
 	return error;
 }
 
+static void put_open(struct buf *body, const struct resource *resource)
+{
+	record_put_text(body, resource_sources(resource)->text);
+	open_body_write(resource->open, body);
+}
+
 static void add_resource(struct batch *batch, uint64_t id, const struct resource *resource)
 {
 	struct buf *body = &batch->body;
@@ -193,7 +199,9 @@ static void add_resource(struct batch *batch, uint64_t id, const struct resource
 	for (size_t i = 0; i < resource->aliases_count; i++)
 		record_put_text(body, resource->aliases[i]);
 	record_put_text(body, resource->body);
-	add_record(batch, STATE_RECORD_RESOURCE);
+	if (resource->binding)
+		put_open(body, resource);
+	add_record(batch, resource->binding ? STATE_RECORD_OPEN : STATE_RECORD_RESOURCE);
 }
 
 static void add_put(struct batch *batch, const struct state_stored *stored)

@@ -23,7 +23,8 @@ struct replay_group {
 };
 
 struct state_replay {
-	struct hash by_id; /* struct state_stored by its id */
+	struct hash by_id;   /* struct state_stored by its id */
+	struct hash sources; /* struct config_sources by digest, so that equal ones are one */
 	struct replay_group **groups;
 	size_t count;
 	size_t capacity;
@@ -48,6 +49,10 @@ static uint64_t resource_bytes(const struct resource *resource)
 		bytes += resource->path->length;
 	for (size_t i = 0; i < resource->aliases_count; i++)
 		bytes += 4 + resource->aliases[i].length;
+	if (resource->binding)
+		bytes += resource_sources(resource)->text.length + 12 +
+			 24 * (uint64_t)resource->open->places_count +
+			 20 * (uint64_t)resource->open->marks_count;
 	/* and the PUT that goes with it */
 	return bytes + RECORD_OVERHEAD + 8;
 }
@@ -136,7 +141,24 @@ void state_contents_fini(struct state_contents *contents)
 	buf_fini(&contents->text);
 }
 
-static int replay_resource(struct state_contents *contents, struct record_reader *reader)
+static struct config_sources *read_sources(
+	struct state_replay *replay, struct record_reader *reader)
+{
+	struct config_sources *sources, *known;
+
+	if (config_sources_parse(record_text(reader), &sources))
+		return NULL;
+	known = hash_get(&replay->sources, digest_key(&sources->digest));
+	if (known) {
+		config_sources_unref(sources);
+		return known;
+	}
+	hash_put(&replay->sources, digest_key(&sources->digest), sources);
+	return sources;
+}
+
+static int replay_resource(
+	struct state_contents *contents, struct record_reader *reader, bool is_open)
 {
 	struct resource_spec spec = {0};
 	struct state_stored *stored;
@@ -162,11 +184,18 @@ static int replay_resource(struct state_contents *contents, struct record_reader
 	spec.body = record_text(reader);
 	if (reader->failed || !row)
 		return -EBADMSG;
+	if (is_open) {
+		spec.sources = read_sources(contents->replay, reader);
+		spec.open = spec.sources ? open_body_read(reader, spec.body.length) : NULL;
+		if (!spec.open)
+			return -EBADMSG;
+	}
 	spec.type = row->type;
 	spec.path = path.length ? rcstr_new(path.data, path.length) : NULL;
 
 	resource = resource_new(&spec);
 	rcstr_unref(spec.path);
+	open_body_unref(spec.open);
 	stored = state_stored_new(id, resource);
 	stored->resource = resource;
 	/* The writer never writes a resource that is there already. */
@@ -319,7 +348,9 @@ static int on_record(void *ctx, uint8_t kind, struct slice body)
 
 	switch ((enum state_record)kind) {
 	case STATE_RECORD_RESOURCE:
-		return replay_resource(contents, &reader);
+		return replay_resource(contents, &reader, false);
+	case STATE_RECORD_OPEN:
+		return replay_resource(contents, &reader, true);
 	case STATE_RECORD_SNAPSHOT:
 		return replay_snapshot(contents, &reader);
 	case STATE_RECORD_PUT:
@@ -345,6 +376,7 @@ int state_contents_open(struct state_contents *contents, int folder_fd, const ch
 	int error;
 
 	hash_init(&replay.by_id);
+	hash_init(&replay.sources);
 	contents->replay = &replay;
 	hash_init(&contents->stored);
 	error = journal_open(
@@ -358,6 +390,10 @@ int state_contents_open(struct state_contents *contents, int folder_fd, const ch
 		resource_unref(TAKE(stored->resource));
 	}
 	hash_fini(&replay.by_id);
+	cursor = 0;
+	while ((slot = hash_next(&replay.sources, &cursor)))
+		config_sources_unref(slot->value);
+	hash_fini(&replay.sources);
 	contents->replay = NULL;
 	return error;
 }

@@ -5,6 +5,8 @@
  * Records (numbers little-endian; text is u32 length and bytes):
  *   RESOURCE  u64 id, text stem of the type, text name, u64 TTL or 2^64-1, text path,
  *             u32 line, u32 column, u32 number of aliases, each as text, text body
+ *   OPEN      the same, then: text of its config sources (config_sources.c), and where they are
+ *             (open_body.h): a resource with open config sources
  *   SNAPSHOT  text group, u8 is_bridge, u64 built (ms), u8 has source, text source
  *   PUT       u64 id of the resource     both for the group of the last SNAPSHOT record
  *   REMOVE    text stem, text name
@@ -25,7 +27,8 @@ enum state_record {
 	STATE_RECORD_PUT,
 	STATE_RECORD_REMOVE,
 	STATE_RECORD_FORGET,
-	STATE_RECORD_GROUPS
+	STATE_RECORD_GROUPS,
+	STATE_RECORD_OPEN
 };
 
 /* A resource that is in the journal. The snapshots hold the resource itself. */

@@ -6,11 +6,21 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
+static void digest_sources(struct digest_context *context, const struct resource_spec *spec)
+{
+	digest_u64(context, spec->open->places_count);
+	for (uint32_t i = 0; i < spec->open->places_count; i++)
+		for (int transport = 0; transport < SOURCE_TRANSPORTS; transport++)
+			digest_part(context,
+				spec->sources->table[transport][spec->open->places[i].type]);
+}
+
 struct digest version_resource_digest(const struct resource_spec *spec)
 {
+	bool is_open = spec->open && spec->sources;
 	struct digest_context context;
 
-	digest_begin(&context, "xdspub resource 1");
+	digest_begin(&context, is_open ? "xdspub open resource 1" : "xdspub resource 1");
 	digest_part(&context, slice_of(xds_type_row(spec->type)->type_url));
 	digest_part(&context, spec->name);
 	digest_u64(&context, spec->ttl_ms < 0 ? UINT64_MAX : (uint64_t)spec->ttl_ms);
@@ -18,6 +28,8 @@ struct digest version_resource_digest(const struct resource_spec *spec)
 	for (size_t i = 0; i < spec->aliases_count; i++)
 		digest_part(&context, spec->aliases[i]);
 	digest_part(&context, spec->body);
+	if (is_open)
+		digest_sources(&context, spec);
 	return digest_end(&context);
 }
 

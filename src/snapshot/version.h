@@ -7,6 +7,11 @@
  *
  * resource: domain "xdspub resource 1", part(type URL), part(name), u64 TTL in ms or 2^64-1 for
  *           none, u64 number of aliases, part(alias) each in byte order, part(body).
+ * resource with open config sources: domain "xdspub open resource 1", the same up to part(body),
+ *           where the open ones are self {} with resource_api_version V3, u64 number of them, then
+ *           for each in the order of the body, for files, REST, aggregated streams, streams of one
+ *           type, and delta streams of one type: part(what groups.yaml or the preset puts there,
+ *           an encoded ConfigSource; empty: the published path). Paths are not part of it.
  * bucket:   domain "xdspub bucket 1", for each resource of the bucket by name in byte order:
  *           part(name), the 16 bytes of its digest. A resource is in bucket
  *           FNV-1a-64(name) mod 256.

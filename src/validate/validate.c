@@ -175,6 +175,13 @@ static void check_map(struct walk *walk, const struct field_rules *rules,
 	}
 }
 
+/* What is filled in for each transport when it says `self`. */
+static bool is_config_source(const struct schema_field *field)
+{
+	return field->message &&
+	       strcmp(field->message->full_name, "envoy.config.core.v3.ConfigSource") == 0;
+}
+
 /* A field without a value counts as its default, where the absence cannot be told from it. */
 static void check_unset(struct walk *walk, const struct field_rules *rules,
 	const struct field_step *outer, struct position at)
@@ -191,7 +198,10 @@ static void check_unset(struct walk *walk, const struct field_rules *rules,
 					? rules->kind
 					: KIND_MESSAGE,
 				RULE_REQUIRED),
-			"is required, is not set");
+			is_config_source(field)
+				? "is required, is not set: write self: {} for where this resource "
+				  "itself comes from"
+				: "is required, is not set");
 	else if (field->is_repeated && (rules->kind == KIND_REPEATED || rules->kind == KIND_MAP))
 		value_check_list(&check, NULL);
 	else if (!field->is_repeated && !field->has_presence && rules->kind)

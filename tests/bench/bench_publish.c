@@ -238,7 +238,8 @@ static void bench_encoding(struct bench *bench, const struct snapshot *snapshot)
 		memset(out.data, 1, 64u << 20);
 		start = clock_monotonic_us();
 		while ((resource = resource_set_next(snapshot->sets[XDS_CDS], &cursor)))
-			if (encoder.item(encoder.ctx, (enum file_format)format, resource, &out))
+			if (encoder.item(encoder.ctx, (enum file_format)format, resource,
+				    resource->body, &out))
 				exit(1);
 		start = clock_monotonic_us() - start;
 		printf("{\"figure\":\"encode clusters as %s\",\"bytes\":%zu,\"mb_per_s\":%.0f}\n",

@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		node.data = end + sizeof(mark) - 1;
 		node.length = size - text.length - (sizeof(mark) - 1);
 	}
-	error = groups_read("groups.yaml", text, &folders, diags, &groups);
+	error = groups_read("groups.yaml", text, &folders, NULL, diags, &groups);
 	if (error) {
 		check(diag_list_level_count(diags, DIAG_ERROR) > 0);
 	} else {

@@ -318,7 +318,7 @@ def virtual_hosts():
 
 
 def sources_of_endpoints():
-    """S.125: eds_config ads and self arrive as they are written, and mean EDS of this stream"""
+    """S.125: eds_config ads arrives as it is written, self as ads, and both mean this stream"""
     sources = {name: {"eds_cluster_config": {"eds_config": {
         name: {}, "resource_api_version": "V3"}}} for name in ("ads", "self")}
     with serving({"EDS": ["ads", "self"]}) as daemon, daemon.channel() as channel:
@@ -331,9 +331,9 @@ def sources_of_endpoints():
                 if value == 1:
                     see(ads, number)
                     ads.ask("CDS")
-                for name, body in ads.take("CDS", ["ads", "self"]).resources.items():
+                for body in ads.take("CDS", ["ads", "self"]).resources.values():
                     config = body.eds_cluster_config.eds_config
-                    assert config.WhichOneof("config_source_specifier") == name
+                    assert config.WhichOneof("config_source_specifier") == "ads"
                 if value == 1:
                     ads.ask("EDS", ["ads", "self"])
                 ads.take("EDS", ["ads", "self"])  # at last unasked: both clusters wait for them

@@ -43,7 +43,13 @@ def resource_digest(kind, r):
     data = part(URLS[kind].encode()) + part(r["name"].encode())
     data += struct.pack(">Q", 0xFFFFFFFFFFFFFFFF if ttl < 0 else ttl)
     data += struct.pack(">Q", len(aliases)) + b"".join(part(a) for a in aliases)
-    return digest("xdspub resource 1", data + part(bytes.fromhex(r["body"])))
+    data += part(bytes.fromhex(r["body"]))
+    if "sources" not in r:
+        return digest("xdspub resource 1", data)
+    # Per open config source: for files, rest, ads, grpc, delta grpc; "" is the published path.
+    data += struct.pack(">Q", len(r["sources"]))
+    data += b"".join(part(bytes.fromhex(s)) for place in r["sources"] for s in place)
+    return digest("xdspub open resource 1", data)
 
 
 def set_version(kind, resources):

@@ -156,7 +156,7 @@ static void put_answer(struct parts *parts, const char *version, const char *non
 		parts->answer.version.text, sizeof(parts->answer.version.text), "%s", version);
 	(void)snprintf(response.nonce, sizeof(response.nonce), "%s", nonce);
 	response.source = plane ? rcstr_new(plane->identifier, strlen(plane->identifier)) : NULL;
-	body = grpc_response_body(&parts->answer);
+	body = grpc_response_body(&parts->answer, true);
 	buf_append(out, body->bytes, body->length);
 	grpc_response_tail(&response, out);
 	parts->answer.encoded_free(parts->answer.encoded);

@@ -31,12 +31,13 @@ static int plain_begin(void *ctx, enum file_format format, enum xds_type type,
 	return 0;
 }
 
-static int plain_item(
-	void *ctx, enum file_format format, const struct resource *resource, struct buf *out)
+static int plain_item(void *ctx, enum file_format format, const struct resource *resource,
+	struct slice body, struct buf *out)
 {
 	(void)ctx;
 	(void)format;
-	buf_append_slice(out, resource->body);
+	(void)resource;
+	buf_append_slice(out, body);
 	buf_putc(out, '\n');
 	return 0;
 }

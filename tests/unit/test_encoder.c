@@ -71,7 +71,7 @@ static void check(struct schema *schema, enum file_format format, size_t count, 
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			buf_append_slice(&out, files.separator(files.ctx, format));
-		assert_int_equal(files.item(files.ctx, format, resource, &out), 0);
+		assert_int_equal(files.item(files.ctx, format, resource, resource->body, &out), 0);
 	}
 	assert_int_equal(files.end(files.ctx, format, XDS_CDS, count, slice_of(source), &out), 0);
 	assert_string_equal(buf_cstr(&out), want);
@@ -147,7 +147,9 @@ static void test_binary(void **state)
 	files = encoder_for_files(encoder);
 	files.begin(files.ctx, FILE_FORMAT_PB, XDS_CDS, &version, 2, &out);
 	for (size_t i = 0; i < 2; i++)
-		assert_int_equal(files.item(files.ctx, FILE_FORMAT_PB, resources[i], &out), 0);
+		assert_int_equal(files.item(files.ctx, FILE_FORMAT_PB, resources[i],
+					 resources[i]->body, &out),
+			0);
 	files.end(files.ctx, FILE_FORMAT_PB, XDS_CDS, 2, SLICE("c0ffee"), &out);
 	assert_int_equal(wire_read(&options, type, buf_slice(&out), arena, &response, &problem), 0);
 	assert_true(slice_is(message_get_bytes(response, 1), version.text));
@@ -210,9 +212,12 @@ static void test_bad_bodies(void **state)
 
 	assert_int_equal(encoder_new(*state, &encoder), 0);
 	files = encoder_for_files(encoder);
-	assert_int_not_equal(files.item(files.ctx, FILE_FORMAT_YAML, resource, &out), 0);
-	assert_int_not_equal(files.item(files.ctx, FILE_FORMAT_JSON, resource, &out), 0);
-	assert_int_not_equal(files.item(files.ctx, FILE_FORMAT_PB_TEXT, resource, &out), 0);
+	assert_int_not_equal(
+		files.item(files.ctx, FILE_FORMAT_YAML, resource, resource->body, &out), 0);
+	assert_int_not_equal(
+		files.item(files.ctx, FILE_FORMAT_JSON, resource, resource->body, &out), 0);
+	assert_int_not_equal(
+		files.item(files.ctx, FILE_FORMAT_PB_TEXT, resource, resource->body, &out), 0);
 	resource_unref(resource);
 	encoder_free(encoder);
 	encoder_free(NULL);

@@ -15,7 +15,7 @@ static struct groups *read_good(const char *text)
 {
 	struct diag_list *diags = diag_list_new(0);
 	struct groups *groups = NULL;
-	int error = groups_read("groups.yaml", slice_of(text), NULL, diags, &groups);
+	int error = groups_read("groups.yaml", slice_of(text), NULL, NULL, diags, &groups);
 
 	for (size_t i = 0; i < diag_list_count(diags); i++)
 		print_message("# %s\n", diag_list_get(diags, i)->text);

@@ -29,18 +29,18 @@ static void forget(struct xds_answer *answer)
 	for (size_t i = 0; i < answer->items_count; i++)
 		resource_unref(answer->items[i].resource);
 	if (answer->encoded_free)
-		answer->encoded_free(answer->encoded);
+		answer->encoded_free(answer->encoded[0]);
 }
 
 /* Body and tail as they go out. */
 static struct buf whole(struct xds_answer *answer, const char *source)
 {
 	struct xds_response response = {.answer = answer, .nonce = "17"};
-	struct grpc_body *body = grpc_response_body(answer);
+	struct grpc_body *body = grpc_response_body(answer, true);
 	struct buf out = BUF_INIT;
 
 	assert_non_null(body);
-	assert_ptr_equal(grpc_response_body(answer), body);
+	assert_ptr_equal(grpc_response_body(answer, true), body);
 	buf_append(&out, body->bytes, body->length);
 	response.source = source ? rcstr_new(source, strlen(source)) : NULL;
 	grpc_response_tail(&response, &out);
@@ -170,7 +170,7 @@ static void test_empty(void **state)
 
 	(void)state;
 	strcpy(answer.version.text, "a");
-	body = grpc_response_body(&answer);
+	body = grpc_response_body(&answer, true);
 	assert_int_equal(body->length, 3 + 2 + strlen(xds_type_row(XDS_LDS)->type_url));
 	assert_memory_equal(body->bytes, "\x0a\1a\x22", 4);
 	forget(&answer);
@@ -196,7 +196,7 @@ static void test_lengths(void **state)
 				.is_delta = kind == 2,
 				.items = &item,
 				.items_count = 1};
-			struct grpc_body *body = grpc_body_ref(grpc_response_body(&answer));
+			struct grpc_body *body = grpc_body_ref(grpc_response_body(&answer, true));
 			ProtobufCMessage *message;
 
 			forget(&answer);

@@ -24,7 +24,7 @@ static bool covers(const char *wide, const char *narrow)
 		"groups:\n- {name: a, layers: [.], match: %s}\n- {name: b, layers: [.], match: "
 		"%s}\n",
 		wide, narrow);
-	assert_int_equal(groups_read("groups.yaml", slice_of(text), NULL, diags, &groups), 0);
+	assert_int_equal(groups_read("groups.yaml", slice_of(text), NULL, NULL, diags, &groups), 0);
 	answer = match_covers(groups->entries[0].match, groups->entries[1].match);
 	/* And groups_read says so. */
 	assert_int_equal(answer, diag_list_count(diags) == 1);

@@ -28,16 +28,18 @@ static int begin(void *ctx, enum file_format format, enum xds_type type,
 	return 0;
 }
 
-static int item(
-	void *ctx, enum file_format format, const struct resource *resource, struct buf *out)
+static struct file_body json = {.seen_as = "/x", .format = FILE_FORMAT_JSON};
+
+static int item(void *ctx, enum file_format format, const struct resource *resource,
+	struct slice body, struct buf *out)
 {
 	struct encoder_state *state = ctx;
 
 	(void)format;
-	if (slice_is(resource->body, "fail"))
+	if (slice_is(body, "fail"))
 		return -ENOENT;
 	state->items++;
-	buf_printf(out, "[%.*s=%.*s]", SLICE_ARG(resource->name), SLICE_ARG(resource->body));
+	buf_printf(out, "[%.*s=%.*s]", SLICE_ARG(resource->name), SLICE_ARG(body));
 	return 0;
 }
 
@@ -98,12 +100,12 @@ static void play(const char *between)
 		resource_set_unref(set);
 		set = resource_set_finish(builder);
 		buf_puts(&got, "");
-		assert_int_equal(set_text_compose(&encoder, FILE_FORMAT_JSON, set, SLICE("src"),
-					 former, round ? fd : -1, &got, &text),
+		assert_int_equal(set_text_compose(&encoder, &json, set, SLICE("src"), former,
+					 round ? fd : -1, &got, &text),
 			0);
 		assert_true(counts.items - before <= changes);
-		assert_int_equal(set_text_compose(&plain, FILE_FORMAT_JSON, set, SLICE("src"), NULL,
-					 -1, &want, &other),
+		assert_int_equal(
+			set_text_compose(&plain, &json, set, SLICE("src"), NULL, -1, &want, &other),
 			0);
 		assert_string_equal(buf_cstr(&got), buf_cstr(&want));
 		assert_int_equal(text->length, got.length);
@@ -152,18 +154,15 @@ static void test_failures(void **state)
 	resource_set_put(builder, resource);
 	resource_unref(resource);
 	bad = resource_set_finish(builder);
-	assert_int_equal(set_text_compose(&encoder, FILE_FORMAT_JSON, good, SLICE(""), NULL, -1,
-				 &out, &former),
-		0);
+	assert_int_equal(
+		set_text_compose(&encoder, &json, good, SLICE(""), NULL, -1, &out, &former), 0);
 	/* the encoder fails */
 	assert_int_equal(
-		set_text_compose(&encoder, FILE_FORMAT_JSON, bad, SLICE(""), NULL, -1, &out, &text),
-		-ENOENT);
+		set_text_compose(&encoder, &json, bad, SLICE(""), NULL, -1, &out, &text), -ENOENT);
 	assert_null(text);
 	/* the former file is shorter than it was */
-	assert_int_equal(set_text_compose(&encoder, FILE_FORMAT_JSON, good, SLICE(""), former, fd,
-				 &out, &text),
-		-EIO);
+	assert_int_equal(
+		set_text_compose(&encoder, &json, good, SLICE(""), former, fd, &out, &text), -EIO);
 	assert_null(text);
 	set_text_unref(former);
 	buf_fini(&out);

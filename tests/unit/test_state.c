@@ -155,6 +155,105 @@ static void test_comes_back_as_it_was(void **state)
 	snapshot_unref(want);
 }
 
+/* A cluster with an open config source, bound. */
+static struct resource *make_open(const char *rest)
+{
+	struct open_builder builder = {0};
+	struct resource_spec spec = {.type = XDS_CDS,
+		.name = SLICE("a"),
+		.body = SLICE("\x0a\x01"
+			      "a\x1a\x06\x0a\x04\x2a\x00\x30\x02"),
+		.ttl_ms = -1};
+	struct resource *resource;
+	source_table table;
+
+	config_sources_preset(table);
+	table[SOURCE_REST][XDS_EDS] = slice_of(rest);
+	spec.sources = config_sources_new(table);
+	open_builder_place(&builder, (struct open_place){XDS_EDS, SLICE("a")});
+	open_builder_mark(&builder, (struct open_mark){4, 5, 11, -1, -1});
+	open_builder_mark(&builder, (struct open_mark){6, 7, 11, 0, 0});
+	spec.open = open_builder_finish(&builder);
+	resource = resource_new(&spec);
+	open_body_unref(spec.open);
+	config_sources_unref(spec.sources);
+	return resource;
+}
+
+static void save_cluster(struct state *opened, const char *group_name, const char *rest)
+{
+	struct snapshot *former = make(group_name, 3, 10, 'x', 9), *snapshot;
+	struct resource *resource = make_open(rest);
+	struct resource_set *sets[XDS_TYPE_COUNT];
+	struct resource_set_builder *builder = resource_set_edit(former->sets[XDS_CDS]);
+
+	for (int type = 0; type < XDS_TYPE_COUNT; type++)
+		sets[type] = type == XDS_CDS ? NULL : resource_set_ref(former->sets[type]);
+	resource_set_put(builder, resource);
+	resource_unref(resource);
+	sets[XDS_CDS] = resource_set_finish(builder);
+	snapshot = snapshot_new(former->group, sets, false, NULL, 99);
+	save(opened, snapshot);
+	snapshot_unref(former);
+}
+
+static void put_path(void *ctx, enum xds_type type, struct slice name, struct buf *out)
+{
+	(void)ctx;
+	buf_printf(out, "/%s/%.*s", xds_type_row(type)->stem, SLICE_ARG(name));
+}
+
+static void check_cluster(struct state *opened, const char *group, const char *rest)
+{
+	struct resource *resource =
+		resource_set_find(state_find(opened, slice_of(group))->sets[XDS_CDS], SLICE("a"));
+	struct resource *want = make_open(rest);
+	struct buf got = BUF_INIT, expected = BUF_INIT;
+
+	assert_true(digest_equal(&resource->digest, &want->digest));
+	for (int transport = SOURCE_REST; transport < SOURCE_TRANSPORTS; transport++) {
+		struct slice body = resource_body(resource, (enum source_transport)transport);
+
+		assert_true(
+			slice_equal(body, resource_body(want, (enum source_transport)transport)));
+		/* Made once. */
+		assert_ptr_equal(
+			resource_body(resource, (enum source_transport)transport).data, body.data);
+	}
+	assert_non_null(memmem(resource_body(resource, SOURCE_REST).data,
+		resource_body(resource, SOURCE_REST).length, rest, strlen(rest)));
+	resource_file_body(resource, put_path, NULL, &got);
+	resource_file_body(want, put_path, NULL, &expected);
+	assert_true(slice_equal(buf_slice(&got), buf_slice(&expected)));
+	assert_non_null(memmem(got.data, got.length, "/eds/a", 6));
+	assert_true(resource_has_path(resource));
+	buf_fini(&got);
+	buf_fini(&expected);
+	resource_unref(want);
+}
+
+/* What every transport is sent comes back, too; groups with equal sources share them. */
+static void test_open_sources_come_back(void **state)
+{
+	struct fixture *fixture = *state;
+	struct state *opened = reopen(fixture, NULL);
+	struct resource *one, *two;
+
+	save_cluster(opened, "edge", "\x12\x02\x08\x02");
+	save_cluster(opened, "same", "\x12\x02\x08\x02");
+	save_cluster(opened, "other", "\x12\x02\x08\x01");
+	state_close(opened);
+	opened = reopen(fixture, NULL);
+	check_cluster(opened, "edge", "\x12\x02\x08\x02");
+	check_cluster(opened, "other", "\x12\x02\x08\x01");
+	one = resource_set_find(state_find(opened, SLICE("edge"))->sets[XDS_CDS], SLICE("a"));
+	two = resource_set_find(state_find(opened, SLICE("same"))->sets[XDS_CDS], SLICE("a"));
+	assert_ptr_equal(one, two);
+	two = resource_set_find(state_find(opened, SLICE("other"))->sets[XDS_CDS], SLICE("a"));
+	assert_ptr_not_equal(resource_sources(one), resource_sources(two));
+	state_close(opened);
+}
+
 static void test_a_change_costs_its_difference(void **state)
 {
 	struct fixture *fixture = *state;
@@ -421,6 +520,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_comes_back_as_it_was, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_open_sources_come_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_a_change_costs_its_difference, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_groups_share_resources, set_up, tear_down),

@@ -25,6 +25,39 @@ static json_t *load_cases(void)
 	return cases;
 }
 
+static size_t read_hex(const char *hex, char *out)
+{
+	size_t length = strlen(hex) / 2;
+
+	for (size_t i = 0; i < length; i++) {
+		char digits[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+		out[i] = (char)strtol(digits, NULL, 16);
+	}
+	return length;
+}
+
+/* Place i leads to type i, so that each can have sources of its own. */
+static void make_open(const json_t *places, struct resource_spec *spec)
+{
+	static char bytes[16][SOURCE_TRANSPORTS][64];
+	struct open_builder builder = {0};
+	source_table table;
+
+	config_sources_preset(table);
+	for (size_t i = 0; i < json_array_size(places); i++) {
+		for (size_t k = 0; k < SOURCE_TRANSPORTS; k++) {
+			const char *hex =
+				json_string_value(json_array_get(json_array_get(places, i), k));
+
+			table[k][i] = (struct slice){bytes[i][k], read_hex(hex, bytes[i][k])};
+		}
+		open_builder_place(&builder, (struct open_place){(uint8_t)i, SLICE("x")});
+	}
+	spec->open = open_builder_finish(&builder);
+	spec->sources = config_sources_new(table);
+}
+
 static struct resource *make(enum xds_type type, const json_t *r, unsigned number)
 {
 	const char *text = json_string_value(json_object_get(r, "name"));
@@ -33,26 +66,28 @@ static struct resource *make(enum xds_type type, const json_t *r, unsigned numbe
 	const json_t *ttl = json_object_get(r, "ttl_ms");
 	const json_t *aliases = json_object_get(r, "aliases");
 	struct resource_spec spec = {.type = type, .ttl_ms = -1};
+	const json_t *sources = json_object_get(r, "sources");
+	struct resource *resource;
 	struct slice list[8];
 	AUTO_FREE char *name = NULL;
 	AUTO_FREE char *body = xmalloc(strlen(hex) / 2 + 1);
 
 	name = hole ? xasprintf("%.*s%u%s", (int)(hole - text), text, number, hole + 2)
 		    : xstrdup(text);
-	for (size_t i = 0; i < strlen(hex) / 2; i++) {
-		char digits[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
-
-		body[i] = (char)strtol(digits, NULL, 16);
-	}
 	spec.name = slice_of(name);
-	spec.body = (struct slice){body, strlen(hex) / 2};
+	spec.body = (struct slice){body, read_hex(hex, body)};
+	if (sources)
+		make_open(sources, &spec);
 	if (ttl)
 		spec.ttl_ms = json_integer_value(ttl);
 	for (size_t i = 0; i < json_array_size(aliases); i++)
 		list[spec.aliases_count++] =
 			slice_of(json_string_value(json_array_get(aliases, i)));
 	spec.aliases = list;
-	return resource_new(&spec);
+	resource = resource_new(&spec);
+	open_body_unref(spec.open);
+	config_sources_unref(spec.sources);
+	return resource;
 }
 
 static void check_case(const json_t *one)

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "serve/grpc/grpc_clients.h"
+#include "serve/grpc/grpc_response.h"
 #include "xdspub/client_status.pb-c.h"
 
 /* Fields of what is written by hand; all are length-delimited. */
@@ -114,7 +115,9 @@ static void put_any(const struct subject *subject, const struct xds_name_report 
 		!digest_equal(&current->digest, &name->digest))
 		return;
 	put_bytes(out, ANY_TYPE_URL, slice_of(subject->row->type_url));
-	put_bytes(out, ANY_VALUE, current->body);
+	put_bytes(out, ANY_VALUE,
+		resource_body(current, grpc_response_transport(!subject->stream->row,
+					       subject->stream->form == XDS_DELTA)));
 }
 
 /* false: the name is larger than what fits. */

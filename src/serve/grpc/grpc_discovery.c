@@ -165,7 +165,7 @@ static void on_half_closed(void *state)
 static bool send(struct grpc_stream *stream, const struct xds_response *response, int64_t now_ms)
 {
 	struct grpc_counters *counters = &stream->base.dispatch->counters;
-	struct grpc_body *body = grpc_response_body(response->answer);
+	struct grpc_body *body = grpc_response_body(response->answer, !stream->row);
 	struct buf tail = BUF_INIT;
 
 	if (!body) {

@@ -91,8 +91,8 @@ static void put_any(struct out *out, struct slice type_url, struct slice value)
 }
 
 /* The content of a Resource. A state-of-the-world one says no version, as in files (S.21). */
-static void put_wrapper(
-	struct out *out, const struct xds_item *item, struct slice type_url, bool is_delta)
+static void put_wrapper(struct out *out, const struct xds_item *item, struct slice type_url,
+	enum source_transport transport, bool is_delta)
 {
 	const struct resource *resource = item->resource;
 	struct out inner = {0};
@@ -105,9 +105,11 @@ static void put_wrapper(
 		put_bytes(out, RESOURCE_VERSION, (struct slice){version.text, VERSION_TEXT_LENGTH});
 	}
 	if (resource && !item->is_heartbeat) {
-		put_any(&inner, type_url, resource->body);
+		struct slice body = resource_body(resource, transport);
+
+		put_any(&inner, type_url, body);
 		put_head(out, RESOURCE_BODY, inner.size);
-		put_any(out, type_url, resource->body);
+		put_any(out, type_url, body);
 	}
 	put_bytes(out, RESOURCE_NAME, item->name);
 	for (size_t i = 0; i < item->aliases_count; i++)
@@ -120,37 +122,40 @@ static void put_wrapper(
 	}
 }
 
-static void put_item(
-	struct out *out, const struct xds_item *item, struct slice type_url, bool is_delta)
+static void put_item(struct out *out, const struct xds_item *item, struct slice type_url,
+	enum source_transport transport, bool is_delta)
 {
 	struct out wrapper = {0}, any = {0};
+	struct slice body;
 
 	if (is_delta) {
-		put_wrapper(&wrapper, item, type_url, true);
+		put_wrapper(&wrapper, item, type_url, transport, true);
 		put_head(out, RESPONSE_RESOURCES, wrapper.size);
-		put_wrapper(out, item, type_url, true);
+		put_wrapper(out, item, type_url, transport, true);
 	} else if (item->is_wrapped) {
-		put_wrapper(&wrapper, item, type_url, false);
+		put_wrapper(&wrapper, item, type_url, transport, false);
 		put_bytes(&any, ANY_TYPE_URL, SLICE(WRAPPER_URL));
 		put_head(&any, ANY_VALUE, wrapper.size);
 		put_head(out, RESPONSE_RESOURCES, any.size + wrapper.size);
 		put_bytes(out, ANY_TYPE_URL, SLICE(WRAPPER_URL));
 		put_head(out, ANY_VALUE, wrapper.size);
-		put_wrapper(out, item, type_url, false);
+		put_wrapper(out, item, type_url, transport, false);
 	} else {
-		put_any(&any, type_url, item->resource->body);
+		body = resource_body(item->resource, transport);
+		put_any(&any, type_url, body);
 		put_head(out, RESPONSE_RESOURCES, any.size);
-		put_any(out, type_url, item->resource->body);
+		put_any(out, type_url, body);
 	}
 }
 
-static void put_body(struct out *out, const struct xds_answer *answer)
+static void put_body(
+	struct out *out, const struct xds_answer *answer, enum source_transport transport)
 {
 	struct slice type_url = slice_of(xds_type_row(answer->type)->type_url);
 
 	put_bytes(out, RESPONSE_VERSION, slice_of(answer->version.text));
 	for (size_t i = 0; i < answer->items_count; i++)
-		put_item(out, &answer->items[i], type_url, answer->is_delta);
+		put_item(out, &answer->items[i], type_url, transport, answer->is_delta);
 	put_bytes(out, RESPONSE_TYPE_URL, type_url);
 	for (size_t i = 0; i < answer->removed_count; i++)
 		put_bytes(out, RESPONSE_REMOVED, answer->removed[i]);
@@ -161,21 +166,30 @@ static void free_encoded(void *encoded)
 	grpc_body_unref(encoded);
 }
 
-struct grpc_body *grpc_response_body(struct xds_answer *answer)
+enum source_transport grpc_response_transport(bool is_aggregated, bool is_delta)
 {
+	if (is_aggregated)
+		return SOURCE_ADS;
+	return is_delta ? SOURCE_DELTA_GRPC : SOURCE_GRPC;
+}
+
+struct grpc_body *grpc_response_body(struct xds_answer *answer, bool is_aggregated)
+{
+	enum source_transport transport = grpc_response_transport(is_aggregated, answer->is_delta);
+	size_t slot = !is_aggregated && answer->has_open;
+	struct grpc_body *body = answer->encoded[slot];
 	struct out out = {0};
-	struct grpc_body *body = answer->encoded;
 
 	if (body)
 		return body;
-	put_body(&out, answer);
+	put_body(&out, answer, transport);
 	if (out.size > GRPC_RESPONSE_BODY_MOST)
 		return NULL;
 	body = grpc_body_new(out.size);
 	out.at = body->bytes;
-	put_body(&out, answer);
+	put_body(&out, answer, transport);
 	assert(out.at == body->bytes + body->length);
-	answer->encoded = body;
+	answer->encoded[slot] = body;
 	answer->encoded_free = free_encoded;
 	return body;
 }

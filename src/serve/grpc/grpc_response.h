@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The bytes of DiscoveryResponse and DeltaDiscoveryResponse: a body that every stream with the
- * same answer shares (encoded once, kept in xds_answer.encoded) and a tail of a few bytes with
+ * same answer, of the same kind when it has open config sources, shares (encoded once, kept in
+ * xds_answer.encoded) and a tail of a few bytes with
  * nonce and control plane identifier. Equal answers have equal bodies. Threads: the hub's.
  */
 #ifndef XDSPUB_SERVE_GRPC_GRPC_RESPONSE_H
@@ -16,7 +17,9 @@
 
 /* Borrowed from the answer; made on the first call. NULL: it would be longer than that, so end the
  * stream with RESOURCE_EXHAUSTED. */
-struct grpc_body *grpc_response_body(struct xds_answer *answer);
+struct grpc_body *grpc_response_body(struct xds_answer *answer, bool is_aggregated);
+/* What stands in open config sources on such a stream. */
+enum source_transport grpc_response_transport(bool is_aggregated, bool is_delta);
 /* Appends. Fields may come in any order, so body and tail together are the message. */
 void grpc_response_tail(const struct xds_response *response, struct buf *out);
 
