@@ -454,7 +454,7 @@ static int read_file(struct checking *checking)
 	return error;
 }
 
-void loose_check(struct loose_reader *reader, const char *path, enum loose_kind kind,
+enum loose_kind loose_check(struct loose_reader *reader, const char *path, enum loose_kind kind,
 	struct diag_list *diags)
 {
 	struct diag_list *own = diag_list_new(0); /* clearing is ours alone */
@@ -472,4 +472,5 @@ void loose_check(struct loose_reader *reader, const char *path, enum loose_kind 
 	hash_fini(&checking.names);
 	diag_list_append(diags, own);
 	diag_list_free(own);
+	return checking.kind;
 }

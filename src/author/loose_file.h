@@ -33,8 +33,9 @@ struct loose_reader;
 struct loose_reader *loose_reader_new(
 	const struct schema *schema, const struct lint_plans *lints, const struct limits *limits);
 void loose_reader_free(struct loose_reader *reader); /* NULL is fine */
-/* Adds what is wrong with the file at `path`. LOOSE_OTHER is read as YAML. */
-void loose_check(struct loose_reader *reader, const char *path, enum loose_kind kind,
+/* Adds what is wrong with the file at `path`. LOOSE_OTHER is read as YAML. Returns what it was
+ * taken for: LOOSE_ANY when that could not be seen. */
+enum loose_kind loose_check(struct loose_reader *reader, const char *path, enum loose_kind kind,
 	struct diag_list *diags);
 
 /* By the name of a file. */

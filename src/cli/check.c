@@ -10,19 +10,22 @@
 #include "author/loose_file.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "catalogue/catalogue.h"
 #include "cli/command.h"
 #include "cli/given.h"
 #include "cli/progress.h"
+#include "cli/second_opinion.h"
 #include "compile/compile.h"
 #include "compile/workers.h"
 #include "daemon/output.h"
 
 /* What --all and the formats for programs can show; beyond it there are only counts. */
-#define DIAGS_LIMIT 1000000
-#define THREADS_MAX 8
+#define DIAGS_LIMIT	 1000000
+#define THREADS_MAX	 8
+#define ENVOY_TIMEOUT_MS 60000
 
-#define WHOLE	    ((struct position){0, 0})
+#define WHOLE		 ((struct position){0, 0})
 
 enum check_format {
 	CHECK_TEXT,
@@ -54,6 +57,7 @@ struct check {
 	enum check_format format;
 	size_t as; /* in kinds; KINDS: look what it is */
 	bool is_verbose, is_strict;
+	struct second_opinion opinion; /* program NULL: Envoy is not asked */
 };
 
 /* --- trees --------------------------------------------------------------------------------- */
@@ -76,6 +80,23 @@ static void take_findings(struct check *check, const struct diag_list *diags)
 			diag_list_level_count(diags, (enum diag_level)level) - seen[level]);
 }
 
+/* Groups that are held have been told of. */
+static void ask_envoy(struct check *check, const struct build *build)
+{
+	struct diag_list *diags = diag_list_new(0);
+
+	check->opinion.schema = check->schema;
+	for (size_t i = 0; check->opinion.program && i < build->groups_count; i++) {
+		const struct build_group *group = &build->groups[i];
+
+		if (group->target && !group->is_held &&
+			!second_opinion_group(&check->opinion, group->target, diags))
+			check->opinion.program = NULL;
+	}
+	take_findings(check, diags);
+	diag_list_free(diags);
+}
+
 /* The source of the settings. */
 static void check_tree(struct check *check)
 {
@@ -95,6 +116,8 @@ static void check_tree(struct check *check)
 			"the tree cannot be read: %s", strerror(-error));
 	else
 		take_findings(check, build->diags);
+	if (!error)
+		ask_envoy(check, build);
 	compiler_free(compiler);
 }
 
@@ -107,6 +130,7 @@ struct file_job {
 	struct lint_plans *lints;
 	struct loose_reader **readers; /* one per thread, each made when first needed */
 	struct diag_list **diags;      /* one per file; NULL: nothing to say */
+	enum loose_kind *found;	       /* what each is */
 };
 
 static void check_file(void *ctx, unsigned worker, size_t item)
@@ -117,7 +141,7 @@ static void check_file(void *ctx, unsigned worker, size_t item)
 	if (!job->readers[worker])
 		job->readers[worker] = loose_reader_new(
 			job->check->schema, job->lints, &job->check->options.limits);
-	loose_check(job->readers[worker], job->paths[item], job->kind, diags);
+	job->found[item] = loose_check(job->readers[worker], job->paths[item], job->kind, diags);
 	if (diag_list_level_count(diags, DIAG_ERROR) + diag_list_level_count(diags, DIAG_WARNING) +
 		diag_list_level_count(diags, DIAG_NOTE))
 		job->diags[item] = TAKE(diags);
@@ -136,17 +160,24 @@ static void check_files(struct check *check, char *const *paths, size_t count, e
 	threads = threads < WORKERS_MAX ? threads : WORKERS_MAX;
 	job.lints = lint_plans_new(check->schema);
 	job.readers = xcalloc(threads, sizeof(struct loose_reader *));
+	job.found = xcalloc(count + 1, sizeof(*job.found));
 	job.diags = xcalloc(count + 1, sizeof(struct diag_list *));
 	workers_run(threads, count, check_file, &job);
 	for (size_t i = 0; i < count; i++) {
+		size_t errors = job.diags[i] ? diag_list_level_count(job.diags[i], DIAG_ERROR) : 0;
+
 		diag_list_append(check->findings, job.diags[i]);
 		diag_list_free(job.diags[i]);
+		if (check->opinion.program && !errors && job.found[i] == LOOSE_BOOTSTRAP &&
+			!second_opinion_bootstrap(&check->opinion, paths[i], check->findings))
+			check->opinion.program = NULL;
 	}
 	for (unsigned i = 0; i < threads; i++)
 		loose_reader_free(job.readers[i]);
 	lint_plans_free(job.lints);
 	free(job.readers);
 	free(job.diags);
+	free(job.found);
 }
 
 static void check_published(struct check *check, const char *path)
@@ -343,6 +374,18 @@ static int read_rules(const struct check *check, const char *option)
 	return 0;
 }
 
+static int read_opinion(struct check *check)
+{
+	const char *timeout = args_get(check->args, "envoy-timeout");
+
+	check->opinion = (struct second_opinion){
+		.program = args_get(check->args, "with-envoy"), .timeout_ms = ENVOY_TIMEOUT_MS};
+	if (timeout && (text_parse_duration_ms(slice_of(timeout), &check->opinion.timeout_ms) ||
+			       check->opinion.timeout_ms < 1))
+		return usage_error("envoy-timeout", timeout, "must be a time such as 30s");
+	return 0;
+}
+
 static int read_arguments(struct check *check)
 {
 	const char *as = args_get(check->args, "as");
@@ -358,7 +401,7 @@ static int read_arguments(struct check *check)
 	else if (check->as == KINDS)
 		return usage_error("as", as, "must be tree, published, resources or bootstrap");
 	if (read_format(check) < 0 || read_rules(check, "select") < 0 ||
-		read_rules(check, "ignore") < 0)
+		read_rules(check, "ignore") < 0 || read_opinion(check) < 0)
 		return -EINVAL;
 	return 0;
 }
@@ -400,6 +443,9 @@ static const struct args_option check_options[] = {
 	{"format", 'f', "FORMAT", false, "text, json, sarif, github or junit (default: text)"},
 	{"as", 0, "KIND", false,
 		"tree, published, resources or bootstrap\n(default: look what it is)"},
+	{"with-envoy", 0, "PATH", false,
+		"a second opinion: each group through PATH --mode validate"},
+	{"envoy-timeout", 0, "TIME", false, "how long Envoy may take for each (default: 60s)"},
 	{"verbose", 'v', NULL, false, "notes too: what layers replace and delete"},
 	{"all", 'a', NULL, false, "print everything, however long"},
 	{"json", 'j', NULL, false, "the same as --format json"},

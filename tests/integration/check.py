@@ -14,6 +14,8 @@ import subprocess
 import sys
 import xml.dom.minidom
 
+import yaml
+
 from daemon_lib import XDSPUB, fresh, run, simple_tree, write, xdspub
 
 SOURCE = os.path.join(os.environ["top_srcdir"], "tests", "data", "check")
@@ -194,5 +196,42 @@ def sarif_schema():
     assert len(set(before)) == 2 and prints() == before, before
 
 
+def hooks():
+    """the hooks for pre-commit and the snippets for CI run, pass and fail as they should"""
+    top = os.environ["top_srcdir"]
+    fresh("work", "bin")
+    os.makedirs("bin")
+    os.symlink(XDSPUB, "bin/xdspub")
+    environment = dict(os.environ, PATH=os.path.abspath("bin") + ":" + os.environ["PATH"])
+
+    def load(path):
+        with open(os.path.join(top, path)) as file:
+            return yaml.safe_load(file)
+
+    def shell(command):
+        return subprocess.run(["sh", "-ec", command], cwd="work", env=environment, check=False,
+                              capture_output=True, text=True).returncode
+    found = load(".pre-commit-hooks.yaml")
+    found += load("packaging/ci/pre-commit-config.yaml")["repos"][0]["hooks"]
+    assert len(found) == 3
+    commands = []
+    for hook in found:
+        assert {"id", "name", "entry", "language", "files"} <= set(hook), hook
+        assert re.search(hook["files"], "envoy.yaml") and not re.search(hook["files"], "README.md")
+        names = " _nodes/envoy.yaml" if hook.get("pass_filenames", True) else ""
+        commands.append(" ".join([hook["entry"], *hook["args"]]) + names)
+    steps = load("packaging/ci/github.yaml")["jobs"]["check"]["steps"]
+    commands += ["\n".join(step["run"] for step in steps if "run" in step)]
+    commands += ["\n".join(load("packaging/ci/gitlab.yaml")["envoy-configuration"]["script"])]
+    simple_tree("work")
+    for command in commands:
+        write("work/_nodes/envoy.yaml", "resources: []\n")
+        assert shell(command) == 0, command
+        write("work/clusters/a.yaml", "nme: a\n")
+        write("work/_nodes/envoy.yaml", "admin: {x: y}\n")
+        assert shell(command) != 0, command
+        simple_tree("work")
+
+
 if __name__ == "__main__":
-    run([golden, several, good, choices, forced, published, sarif_schema])
+    run([golden, several, good, choices, forced, published, sarif_schema, hooks])
