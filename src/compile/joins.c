@@ -33,6 +33,7 @@ struct joins {
 	void *ctx;
 	struct joins_index index;
 	struct hash findings; /* by the address of the fact: the first struct finding */
+	struct hash sources;  /* that were asked about: see is_ours */
 	struct hash broken;   /* names of resources that have errors: they are not missing */
 	const struct lint *missing[XDS_TYPE_COUNT], *unused[XDS_TYPE_COUNT];
 	unsigned suggestions;
@@ -180,6 +181,31 @@ static void suggest(struct joins *joins, const struct group *group, enum xds_typ
 			(int)(best->name.length < 200 ? best->name.length : 200), best->name.data);
 }
 
+/* Remembers the answer, which may have cost a look at the whole tree. */
+static bool is_ours(struct joins *joins, const struct fact *source)
+{
+	static const bool ours = true, theirs = false;
+	const bool *known = hash_get(&joins->sources, fact_key(source));
+
+	if (!known) {
+		known = joins_source_is_ours(&joins->index, fact_key(source)) ? &ours : &theirs;
+		hash_put(&joins->sources, fact_key(source), (void *)known);
+	}
+	return *known;
+}
+
+/* Whether a reference asks another server: one that gives nothing that the tree has. */
+static bool is_foreign(struct joins *joins, const struct joins_use *use)
+{
+	const struct facts *facts = use->item->facts;
+	const struct fact *source = use->fact + 1;
+
+	if (use->fact->flags & FACT_IS_FOREIGN)
+		return true;
+	return source < facts->facts + facts->count && source->kind == FACT_SOURCE &&
+	       !is_ours(joins, source);
+}
+
 static void report_name(struct joins *joins, struct group *group, struct slice key)
 {
 	enum xds_type type = joins_key_type(key);
@@ -205,7 +231,8 @@ static void report_name(struct joins *joins, struct group *group, struct slice k
 		bool is_refused = (flags & FACT_IS_REFUSED) && is_told;
 
 		/* A group without any may get all of them from elsewhere. */
-		if (!has_any && !is_told && !(flags & FACT_IS_OURS))
+		if ((!has_any && !is_told && !(flags & FACT_IS_OURS)) ||
+			is_foreign(joins, &live.all[i]))
 			continue;
 		charge(joins, group, lint, is_refused ? DIAG_ERROR : lint->level, &live.all[i],
 			buf_cstr(&text), phrase);
@@ -282,6 +309,7 @@ static bool is_unused(
 		if (stack_find(group->stack, type, name) != item)
 			continue;
 		if (!can_tell(group, type) || has_broken_layer(joins, group) ||
+			joins_takes_any(group->stack, type) ||
 			external_has(group->entry->external, type, name))
 			return false;
 		lives += !silencer_covers(joins->compiler, group, diag);
@@ -440,6 +468,7 @@ void joins_report(
 	struct layering *layering = compiler->layering;
 
 	hash_init(&joins.findings);
+	hash_init(&joins.sources);
 	hash_init(&joins.broken);
 	find_lints(&joins);
 	find_broken(&joins);
@@ -461,5 +490,6 @@ void joins_report(
 		}
 	}
 	joins_index_fini(&joins.index);
+	hash_fini(&joins.sources);
 	hash_fini(&joins.broken);
 }

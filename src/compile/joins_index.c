@@ -225,6 +225,44 @@ void joins_live(const struct stack *stack, struct slice key, struct joins_uses *
 		qsort(ret_uses->all, ret_uses->count, sizeof(*ret_uses->all), compare_uses);
 }
 
+static bool is_in_tree(const struct joins_index *index, const struct fact *reference)
+{
+	for (size_t i = 0; i < index->layering->layers_count; i++) {
+		const struct unit_item *item = layer_find(index->layering->layers[i],
+			(enum xds_type)reference->kind, reference->name);
+
+		if (item && !item->is_delete)
+			return true;
+	}
+	return false;
+}
+
+bool joins_source_is_ours(const struct joins_index *index, struct slice key)
+{
+	for (size_t i = 0; i < index->layering->layers_count; i++) {
+		const struct joins_uses *uses = hash_get(&index->layering->layers[i]->uses, key);
+
+		/* The reference comes before its source. */
+		for (size_t k = 0; uses && k < uses->count; k++) {
+			if (is_in_tree(index, uses->all[k].fact - 1))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool joins_takes_any(const struct stack *stack, enum xds_type type)
+{
+	struct buf key = BUF_INIT;
+	bool takes_any;
+
+	buf_putc(&key, (char)FACT_TAKES_ANY);
+	buf_puts(&key, xds_type_row(type)->folder);
+	takes_any = has_live(stack, buf_slice(&key));
+	buf_fini(&key);
+	return takes_any;
+}
+
 /* --- groups ---------------------------------------------------------------------------------- */
 
 static int compare_keys(const void *a, const void *b)

@@ -44,6 +44,10 @@ const struct hash *joins_missing(const struct joins_index *index, const struct s
 void joins_live(const struct stack *stack, struct slice key, struct joins_uses *ret_uses);
 /* The keys of a kind in the layers of a group, sorted; malloc'ed. */
 struct slice *joins_keys(const struct group *group, enum fact_kind kind, size_t *ret_count);
+/* Whether something that a FACT_SOURCE of this key asks for is in the tree. */
+bool joins_source_is_ours(const struct joins_index *index, struct slice key);
+/* Whether something in the stack names resources of a type at run time. */
+bool joins_takes_any(const struct stack *stack, enum xds_type type);
 bool joins_group_is_hidden(const struct joins_index *index, const struct group *group);
 bool joins_layer_is_broken(const struct joins_index *index, const struct layer *layer);
 

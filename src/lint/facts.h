@@ -16,12 +16,15 @@ enum fact_kind {
 	FACT_REFERENCE_LAST = XDS_TYPE_COUNT - 1,
 	FACT_LISTENS_ON,	/* "tcp 0.0.0.0:80" */
 	FACT_FILE_SUBSCRIPTION, /* a path that Envoy would watch for updates */
+	FACT_SOURCE,		/* of the reference before it: the cluster of its config source */
+	FACT_TAKES_ANY,		/* names resources of a type at run time: the type's folder */
 	FACT_KINDS
 };
 
 /* Of a reference: */
 #define FACT_IS_REFUSED 1u /* Envoy refuses the resource when the name leads nowhere */
 #define FACT_IS_OURS	2u /* what is named comes from this server and from nowhere else */
+#define FACT_IS_FOREIGN 4u /* it comes from a file that xdspub does not publish */
 
 struct fact {
 	enum fact_kind kind;

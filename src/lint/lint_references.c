@@ -5,7 +5,9 @@
 #include "lint/reference.h"
 
 #define ROUTE_CONFIGURATION "envoy.config.route.v3.RouteConfiguration"
-#define THRIFT_ROUTES	    "envoy.extensions.filters.network.thrift_proxy.v3.RouteConfiguration"
+#define ON_DEMAND_SECRET                                                                           \
+	"envoy.extensions.transport_sockets.tls.cert_selectors.on_demand_secret.v3.Config"
+#define THRIFT_ROUTES "envoy.extensions.filters.network.thrift_proxy.v3.RouteConfiguration"
 
 /* Whether Envoy looks for the clusters of these routes before it takes them: unless
  * validate_clusters says something else, it does so where the routes are part of a listener, and
@@ -30,17 +32,60 @@ static void keep(struct lint_look *look, const struct message *message, const ch
 		lint_keep(look, message, field, (enum fact_kind)type, flags, name);
 }
 
+/* "/var/lib/xdspub/out/edge/eds/web/eds.yaml" */
+static bool is_published(struct slice path, enum xds_type type)
+{
+	const char *stem = xds_type_row(type)->stem, *slash;
+	size_t length = strlen(stem);
+
+	slash = path.length ? memrchr(path.data, '/', path.length) : NULL;
+	return slash && (size_t)(path.data + path.length - slash) > length + 2 &&
+	       memcmp(slash + 1, stem, length) == 0 && slash[length + 1] == '.';
+}
+
 /* Where a config source says that a resource comes from. Envoy refuses what asks for a file that is
  * not there; one that xdspub publishes is not there when the resource is not. */
-static unsigned source_flags(const struct message *message, const char *field)
+static unsigned source_flags(const struct message *source, enum xds_type type)
 {
-	const struct message *source = lint_message(message, field);
+	struct slice path;
 
 	if (!source || lint_field(source, "api_config_source"))
 		return 0;
-	if (lint_field(source, "path") || lint_field(source, "path_config_source"))
-		return FACT_IS_REFUSED;
+	path = lint_text(source, "path");
+	if (lint_field(source, "path_config_source"))
+		path = lint_text(lint_message(source, "path_config_source"), "path");
+	if (path.length)
+		return is_published(path, type) ? FACT_IS_REFUSED : FACT_IS_FOREIGN;
 	return FACT_IS_OURS;
+}
+
+/* The first cluster of an api_config_source, or nothing. */
+static struct slice source_cluster(const struct message *source)
+{
+	const struct message *api = source ? lint_message(source, "api_config_source") : NULL;
+	const struct message_field *names = api ? lint_field(api, "cluster_names") : NULL,
+				   *services = api ? lint_field(api, "grpc_services") : NULL;
+	const struct message *grpc;
+
+	if (names && names->count)
+		return names->items[0].bytes;
+	if (!services || !services->count)
+		return SLICE("");
+	grpc = lint_message(services->items[0].message, "envoy_grpc");
+	return grpc ? lint_text(grpc, "cluster_name") : SLICE("");
+}
+
+/* A reference by way of a config source, and where that asks. */
+static void keep_sourced(struct lint_look *look, const struct message *message, const char *field,
+	enum xds_type type, struct slice name, const struct message *source)
+{
+	struct slice cluster = source_cluster(source);
+
+	if (!name.length)
+		return;
+	lint_keep(look, message, field, (enum fact_kind)type, source_flags(source, type), name);
+	if (cluster.length)
+		lint_keep(look, message, field, FACT_SOURCE, 0, cluster);
 }
 
 static void look_for_clusters(struct lint_look *look, const struct message *message)
@@ -101,21 +146,27 @@ static void look_for_endpoints(struct lint_look *look, const struct message *mes
 	name = lint_text(eds, "service_name");
 	if (!name.length)
 		name = lint_text(message, "name");
-	if (name.length)
-		lint_keep(look, message, "eds_cluster_config", (enum fact_kind)XDS_EDS,
-			source_flags(eds, "eds_config"), name);
+	keep_sourced(look, message, "eds_cluster_config", XDS_EDS, name,
+		lint_message(eds, "eds_config"));
 }
 
 static void look_for_routes(struct lint_look *look, const struct message *message)
 {
-	keep(look, message, "route_config_name", XDS_RDS, source_flags(message, "config_source"));
+	keep_sourced(look, message, "route_config_name", XDS_RDS,
+		lint_text(message, "route_config_name"), lint_message(message, "config_source"));
 }
 
 static void look_for_secrets(struct lint_look *look, const struct message *message)
 {
-	/* Without a source it is one of the bootstrap. */
-	if (lint_field(message, "sds_config"))
-		keep(look, message, "name", XDS_SDS, source_flags(message, "sds_config"));
+	if (lint_is(message, ON_DEMAND_SECRET)) {
+		/* Names come with connections. */
+		lint_keep(look, message, "config_source", FACT_TAKES_ANY, 0,
+			slice_of(xds_type_row(XDS_SDS)->folder));
+	} else if (lint_field(message, "sds_config")) {
+		/* Without a source it is one of the bootstrap. */
+		keep_sourced(look, message, "name", XDS_SDS, lint_text(message, "name"),
+			lint_message(message, "sds_config"));
+	}
 }
 
 /* What has a config_discovery is asked for by its own name. A filter with a default does without
@@ -125,9 +176,9 @@ static void look_for_extensions(struct lint_look *look, const struct message *me
 	const struct message *source = lint_message(message, "config_discovery");
 	struct slice name = lint_text(message, "name");
 
-	if (source && name.length && !lint_field(source, "default_config"))
-		lint_keep(look, message, "config_discovery", (enum fact_kind)XDS_ECDS,
-			source_flags(source, "config_source"), name);
+	if (source && !lint_field(source, "default_config"))
+		keep_sourced(look, message, "config_discovery", XDS_ECDS, name,
+			lint_message(source, "config_source"));
 }
 
 /* A route's plugin must be one of its own route configuration. */
@@ -170,13 +221,14 @@ static const char *const endpoint_types[] = {"envoy.config.cluster.v3.Cluster", 
 static const char *const route_types[] = {
 	"envoy.extensions.filters.network.http_connection_manager.v3.Rds", NULL};
 static const char *const secret_types[] = {
-	"envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig", NULL};
+	"envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig", ON_DEMAND_SECRET, NULL};
 static const char *const extension_types[] = {
 	"envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter",
 	"envoy.config.listener.v3.Filter",
 	"envoy.config.listener.v3.ListenerFilter",
 	"envoy.config.cluster.v3.Filter",
 	"envoy.extensions.filters.http.composite.v3.DynamicConfig",
+	"envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig.SessionFilter",
 	NULL,
 };
 static const char *const plugin_types[] = {"envoy.config.route.v3.RouteAction", NULL};

@@ -114,7 +114,7 @@ static void test_held(void **state)
 	write_listener(&f, "listeners/l.yaml", "web");
 	scratch_write(&f.scratch, "clusters/c.yaml",
 		"name: web\ntype: EDS\neds_cluster_config: {eds_config: "
-		"{path_config_source: {path: /x/y}, resource_api_version: V3}}\n");
+		"{path_config_source: {path: /x/eds/web/eds.yaml}, resource_api_version: V3}}\n");
 	run(&f);
 	assert_said(&f, "clusters/c.yaml:3:1: error: eds_cluster_config: there is no load "
 			"assignment \"web\" (group \"a\") [missing-endpoints]\n");

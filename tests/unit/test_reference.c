@@ -79,7 +79,12 @@ static void test_config_sources(void **state)
 		"envoy.extensions.filters.http.on_demand.v3.OnDemandCds",
 		"envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds",
 		"envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand",
+		"envoy.extensions.transport_sockets.tls.cert_selectors.on_demand_secret.v3.Config",
 		/* types that are no resources of a tree */
+		"envoy.config.listener.v3.Listener.FcdsConfig",
+		"envoy.extensions.access_loggers.filters.process_ratelimit.v3.DynamicTokenBucket",
+		"envoy.extensions.clusters.aggregate.v3.AggregateClusterResource",
+		"envoy.extensions.filters.network.generic_proxy.v3.GenericRds",
 		"envoy.config.cluster.v3.Cluster",
 		"envoy.config.endpoint.v3.LedsClusterLocalityConfig",
 		"envoy.extensions.filters.network.dubbo_proxy.v3.Drds",
