@@ -57,6 +57,7 @@ struct import_plan {
 	struct message *bootstrap;		      /* as it was, NULL: none was given */
 	const struct import_source *bootstrap_source; /* NULL: there is no text of it */
 	const char *bootstrap_path;
+	bool has_dump; /* of a running Envoy: what it got from elsewhere is in it */
 };
 
 void import_plan_init(struct import_plan *plan, const struct schema *schema,

@@ -207,6 +207,7 @@ static void read_dump(struct import_reader *reader, const struct node *root)
 	struct config_dump dump;
 
 	reader->text = NULL;
+	plan->has_dump = true;
 	if (config_dump_read(&options, root, plan->arena, plan->diags, &dump) < 0)
 		return;
 	config_dump_report(&dump, reader->source->path, plan->diags);

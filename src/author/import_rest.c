@@ -98,8 +98,7 @@ static void report_kept(struct import_plan *plan, size_t *ret_secrets)
 
 void import_rest_keep(struct import_plan *plan, bool moves_secrets)
 {
-	static const char *const elsewhere[] = {
-		"static_resources", "dynamic_resources", "node", NULL};
+	static const char *const elsewhere[] = {"static_resources", "node", NULL};
 	struct keeper keeper = {.plan = plan, .all_clusters = true};
 	size_t secrets;
 
@@ -462,7 +461,7 @@ static void report_replaced(const struct rest *rest)
 	const struct message_field *entry =
 		message_find(old, import_plan_field(old, "dynamic_resources")->number);
 
-	if (entry)
+	if (entry && !rest->plan->has_dump)
 		diag_warning(rest->plan->diags, rest->plan->bootstrap_path, entry->at,
 			"import-replaced",
 			"Envoy gets resources from elsewhere, too: in the new bootstrap xdspub "
@@ -476,12 +475,17 @@ bool import_rest_write(struct import_plan *plan, const struct bootstrap_spec *sp
 	const char *problem = NULL;
 	bool is_good;
 
-	rest.spec.cluster = import_plan_free_name(plan, XDS_CDS, spec->cluster);
+	const struct import_item *known = import_plan_find(plan, XDS_CDS, slice_of(spec->cluster));
+
+	/* An Envoy that follows xdspub already keeps its way to it. */
+	if (!known || !known->is_kept)
+		rest.spec.cluster = import_plan_free_name(plan, XDS_CDS, spec->cluster);
 	if (!message_find(plan->bootstrap, import_plan_field(plan->bootstrap, "node")->number))
 		buf_puts(&rest.dynamic, "# Which node this is: groups.yaml can match it.\n"
 					"node: {id: envoy-1, cluster: envoy}\n");
 	bootstrap_put_dynamic(&rest.dynamic, &rest.spec);
-	bootstrap_put_cluster(&rest.cluster, &rest.spec);
+	if (!known || !known->is_kept)
+		bootstrap_put_cluster(&rest.cluster, &rest.spec);
 	report_replaced(&rest);
 	is_good = make_wanted(&rest);
 	if (is_good && !edit_text(&rest, out)) {
