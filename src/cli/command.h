@@ -8,6 +8,14 @@
 
 #include "cli/args.h"
 
+/* What the shell offers for operands. */
+enum command_operands {
+	OPERANDS_FILES,
+	OPERANDS_NAMES, /* whatever explain explains */
+	OPERANDS_TYPES,
+	OPERANDS_WORDS, /* those in the synopsis: "bash|zsh|fish" */
+};
+
 /* Exit statuses of every command. */
 enum {
 	EXIT_FINE = 0,
@@ -24,12 +32,14 @@ struct command {
 	const struct args_option *options; /* ends with a NULL name; --help is added; may be NULL */
 	unsigned settings; /* OPTIONS_* mask: rows of daemon/options that are flags of it too */
 	size_t operands_min, operands_max;
+	enum command_operands operands;
 	int (*run)(const struct args *args); /* returns the exit status */
 };
 
 extern const struct command command_bootstrap;
 extern const struct command command_build;
 extern const struct command command_check;
+extern const struct command command_completion;
 extern const struct command command_convert;
 extern const struct command command_explain;
 extern const struct command command_import;

@@ -245,5 +245,6 @@ const struct command command_explain = {
 	.settings = OPTIONS_SCHEMA,
 	.operands_min = 1,
 	.operands_max = 1000,
+	.operands = OPERANDS_NAMES,
 	.run = run,
 };

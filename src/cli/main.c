@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/complete.h"
+#include "cli/option_list.h"
 #include "daemon/options.h"
 
 /* In the order of --help. */
@@ -14,6 +16,7 @@ static const struct command *const commands[] = {
 	&command_check,
 	&command_build,
 	&command_bootstrap,
+	&command_completion,
 	&command_convert,
 	&command_explain,
 	&command_import,
@@ -23,46 +26,6 @@ static const struct command *const commands[] = {
 	&command_why,
 	NULL,
 };
-
-static const struct args_option help_option = {"help", 'h', NULL, false, "print this and exit"};
-
-/* The command's own options, the rows of the settings table it takes, and --help. */
-struct option_list {
-	const struct args_option **items;
-	size_t count, capacity;
-	struct args_option *from_settings;
-};
-
-static void option_list_add(struct option_list *list, const struct args_option *option)
-{
-	array_reserve(list->items, list->capacity, list->count + 1);
-	list->items[list->count++] = option;
-}
-
-static void option_list_init(struct option_list *list, const struct command *command)
-{
-	size_t rows_count;
-	const struct option_row *rows = option_rows(&rows_count);
-
-	*list = (struct option_list){0};
-	for (const struct args_option *own = command->options; own && own->name; own++)
-		option_list_add(list, own);
-	list->from_settings = xcalloc(rows_count, sizeof(*list->from_settings));
-	for (size_t i = 0; i < rows_count; i++) {
-		if (!rows[i].flag || !(rows[i].commands & command->settings))
-			continue;
-		list->from_settings[i] = (struct args_option){
-			rows[i].flag, 0, rows[i].value, rows[i].is_list, rows[i].text};
-		option_list_add(list, &list->from_settings[i]);
-	}
-	option_list_add(list, &help_option);
-}
-
-static void option_list_fini(struct option_list *list)
-{
-	free(list->items);
-	free(list->from_settings);
-}
 
 static void print_option(const struct args_option *option)
 {
@@ -196,6 +159,11 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 		(strcmp(argv[1], "help") == 0 && argc == 2)) {
 		print_help(stdout);
+		return close_output(EXIT_FINE);
+	}
+	/* For the scripts of `xdspub completion` only. */
+	if (strcmp(argv[1], "__complete") == 0 && argc == 3) {
+		complete_line(commands, argv[2], stdout);
 		return close_output(EXIT_FINE);
 	}
 	command = find_command(argv[1]);

@@ -337,5 +337,6 @@ const struct command command_schema = {
 	.settings = OPTIONS_SCHEMA,
 	.operands_min = 0,
 	.operands_max = 1,
+	.operands = OPERANDS_TYPES,
 	.run = run,
 };
