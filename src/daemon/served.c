@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/served.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -11,6 +12,8 @@
 #define RETRY_FIRST_MS	  1000
 #define RETRY_LONGEST_MS  60000
 #define FILES_PATIENCE_MS 300000
+/* After so many at once what that took is given back to the system. */
+#define TRIM_GROUPS 100
 
 struct group {
 	struct rcstr *name;
@@ -343,6 +346,8 @@ static size_t bring_out(struct served *served, int64_t now_ms)
 		schedule_retry(served, now_ms);
 	for (cursor = 0; (group = next_group(served, &cursor));)
 		snapshot_unref(TAKE(group->next));
+	if (count >= TRIM_GROUPS)
+		malloc_trim(0);
 	return count;
 }
 

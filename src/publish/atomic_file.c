@@ -129,6 +129,28 @@ int atomic_stage(
 	return 0;
 }
 
+int atomic_stage_link(
+	struct atomic_writer *writer, const struct atomic_file *like, struct atomic_file *ret_file)
+{
+	struct atomic_file file = {.identity = like->identity, .serial = writer->serial++};
+	char name[NAME_BYTES], like_name[NAME_BYTES];
+
+	staged_name(file.serial, name);
+	staged_name(like->serial, like_name);
+	if (linkat(writer->staging_fd, like_name, writer->staging_fd, name, 0))
+		return -errno;
+	/* Its own descriptor: the other one may be discarded before it is synced. */
+	file.fd = openat(writer->staging_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (file.fd < 0) {
+		int error = -errno;
+
+		unlinkat(writer->staging_fd, name, 0);
+		return error;
+	}
+	*ret_file = file;
+	return 0;
+}
+
 int atomic_sync(struct atomic_file *file)
 {
 	assert(file->fd >= 0);
@@ -165,8 +187,11 @@ int atomic_place(
 	error = file->fd >= 0 ? fstat(file->fd, &status)
 			      : fstatat(dirfd, path, &status, AT_SYMLINK_NOFOLLOW);
 	/* It is in place all the same; without the time it is only less well known. */
-	if (!error && status.st_ino == file->identity.inode)
+	if (!error && status.st_ino == file->identity.inode) {
 		file->identity = atomic_identity_of(&status);
+		if (status.st_nlink > 1)
+			file->identity.changed_ns = 0;
+	}
 	return 0;
 }
 

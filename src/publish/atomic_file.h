@@ -18,7 +18,8 @@ struct atomic_identity {
 	uint64_t inode; /* 0: no file */
 	uint64_t size;
 	int64_t modified_ns;
-	int64_t changed_ns; /* 0: not known, it was renamed but not looked at since */
+	int64_t changed_ns; /* 0: not known: it was renamed but not looked at since, or it has other
+			     * links, whose changes are its own */
 };
 
 struct atomic_writer {
@@ -42,6 +43,10 @@ bool atomic_identity_equal(
 /* Writes, reads back and compares. The descriptor stays open for atomic_sync. */
 int atomic_stage(struct atomic_writer *writer, struct slice bytes, mode_t mode,
 	struct atomic_file *ret_file);
+/* Another name for a staged file with these very bytes and this mode: it is written and synced once
+ * however many have it. An error (it is gone, no more links) means that it has to be written. */
+int atomic_stage_link(
+	struct atomic_writer *writer, const struct atomic_file *like, struct atomic_file *ret_file);
 int atomic_sync(struct atomic_file *file);
 void atomic_close(struct atomic_file *file); /* the staged file stays */
 void atomic_discard(const struct atomic_writer *writer, struct atomic_file *file);

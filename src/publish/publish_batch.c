@@ -15,6 +15,7 @@ struct batch {
 	struct publish_job **jobs; /* NULL: has failed, or was never begun */
 	size_t count;
 	size_t staged;
+	bool syncs_all; /* so many files that none of them stays open */
 };
 
 static void fail(struct batch *batch, size_t index, int error)
@@ -49,7 +50,7 @@ static void stage(struct batch *batch, size_t limit)
 		if (error)
 			continue;
 		batch->jobs[index] = publish_job_new(batch->options, item->target, item->snapshot);
-		if (batch->staged > PUBLISH_SYNC_EACH)
+		if (batch->syncs_all)
 			publish_job_close_files(batch->jobs[index]);
 		error = publish_job_stage(batch->jobs[index]);
 		if (error) {
@@ -58,14 +59,16 @@ static void stage(struct batch *batch, size_t limit)
 		}
 		bytes += publish_job_bytes(batch->jobs[index]);
 		batch->staged += publish_job_staged(batch->jobs[index]);
-		if (batch->staged > PUBLISH_SYNC_EACH)
+		if (batch->staged > PUBLISH_SYNC_EACH && !batch->syncs_all) {
+			batch->syncs_all = true;
 			close_files(batch);
+		}
 	}
 }
 
 static int sync_staged(struct batch *batch)
 {
-	if (batch->staged > PUBLISH_SYNC_EACH)
+	if (batch->syncs_all)
 		return atomic_sync_all(batch->options->writer);
 	for (size_t i = 0; i < batch->count; i++) {
 		int error = batch->jobs[i] ? publish_job_sync(batch->jobs[i]) : 0;

@@ -407,6 +407,29 @@ void publish_job_close_files(struct publish_job *job)
 		atomic_close(&job->staged[i].file);
 }
 
+/* The text to a file in the staging folder; the same one as another group's where that is still
+ * there. */
+static int stage_text(struct publish_job *job, const struct look *look, struct atomic_file *file)
+{
+	struct text_cache_entry *cached = NULL;
+	int error;
+
+	if (!look->step->resource)
+		cached = text_cache_find(job->options.cache, job->snapshot->sets[look->step->type],
+			look->format, job->snapshot->source);
+	if (cached && cached->staged.identity.inode &&
+		atomic_stage_link(job->options.writer, &cached->staged, file) == 0)
+		return 0;
+	error = atomic_stage(
+		job->options.writer, buf_slice(&job->text), file_mode(job, look->step->type), file);
+	if (error)
+		return error;
+	job->result.bytes += job->text.length;
+	if (cached)
+		cached->staged = *file;
+	return 0;
+}
+
 static int stage_file(struct publish_job *job, const struct layout_step *step,
 	enum file_format format, const struct version *version)
 {
@@ -439,15 +462,15 @@ static int stage_file(struct publish_job *job, const struct layout_step *step,
 	}
 	tell_foreign(job, &look);
 	staged = (struct staged){step, format, !look.is_there, look.stamp, {0}};
-	error = atomic_stage(job->options.writer, buf_slice(&job->text), file_mode(job, step->type),
-		&staged.file);
+	error = stage_text(job, &look, &staged.file);
 	if (error)
 		return error;
 	array_reserve(job->staged, job->capacity, job->count + 1);
 	job->staged[job->count++] = staged;
-	if (job->count > PUBLISH_SYNC_EACH || !job->syncs_each)
+	if (!job->syncs_each)
+		atomic_close(&job->staged[job->count - 1].file);
+	else if (job->count > PUBLISH_SYNC_EACH)
 		publish_job_close_files(job);
-	job->result.bytes += job->text.length;
 	return 0;
 }
 

@@ -309,6 +309,18 @@ struct check {
 	int count;
 };
 
+/* For a file whose time of change tells nothing, because it has other links. */
+static bool has_attributes(
+	const struct publisher *publisher, enum xds_type type, const struct stat *status)
+{
+	const struct publisher_options *options = &publisher->options;
+	mode_t mode = xds_type_row(type)->is_secret ? options->secret_mode : options->mode;
+
+	return (status->st_mode & 07777) == mode &&
+	       (options->owner == (uid_t)-1 || options->owner == status->st_uid) &&
+	       (options->group == (gid_t)-1 || options->group == status->st_gid);
+}
+
 static void check_file(struct check *check, struct manifest_entry *entry, enum file_format format)
 {
 	const struct publisher *publisher = check->publisher;
@@ -324,7 +336,8 @@ static void check_file(struct check *check, struct manifest_entry *entry, enum f
 	if (!check->is_lost &&
 		!fstatat(publisher->claim.root_fd, path, &status, AT_SYMLINK_NOFOLLOW)) {
 		found = atomic_identity_of(&status);
-		if (status.st_dev == check->device && atomic_identity_equal(known, &found))
+		if (status.st_dev == check->device && atomic_identity_equal(known, &found) &&
+			(known->changed_ns || has_attributes(publisher, entry->type, &status)))
 			return;
 	}
 	entry->is_suspect = true;

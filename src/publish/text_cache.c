@@ -37,11 +37,11 @@ static void put_key(struct buf *out, const struct resource_set *set, enum file_f
 		buf_append(out, source->text, source->length);
 }
 
-const struct text_cache_entry *text_cache_find(const struct text_cache *cache,
+struct text_cache_entry *text_cache_find(const struct text_cache *cache,
 	const struct resource_set *set, enum file_format format, const struct rcstr *source)
 {
 	struct buf key = BUF_INIT;
-	const struct text_cache_entry *entry;
+	struct text_cache_entry *entry;
 
 	put_key(&key, set, format, source);
 	entry = hash_get(&cache->entries, buf_slice(&key));

@@ -265,6 +265,41 @@ def test_others(tap, top):
     tool.close()
 
 
+def test_shared(tap, top):
+    """Groups that are published together share the file of a set that they share."""
+    out = os.path.join(top, "shared")
+    tool = Tool(out, "yaml")
+    line = "publish " + " ; ".join(f"{group} lds:l cds:a cds:{group}" for group in ("g1", "g2", "g3"))
+    publish(tool, line)
+    good = read_tree(out)
+    paths = [os.path.join(out, group, "lds/lds.yaml") for group in ("g1", "g2", "g3")]
+    tap.ok(len({os.stat(path).st_ino for path in paths}) == 1 and
+           len({os.stat(p.replace("lds", "cds")).st_ino for p in paths}) == 3,
+           "one file with three names, where the set is one")
+    tap.ok(tool.tell("check") == "0", "nobody touched anything")
+    publish(tool, "publish g2 lds:l=e201026869 cds:a cds:g2")
+    changed = read_tree(out)
+    tap.ok(changed["g1/lds/lds.yaml"] == changed["g3/lds/lds.yaml"] == good["g1/lds/lds.yaml"] and
+           changed["g2/lds/lds.yaml"] != good["g2/lds/lds.yaml"] and tool.tell("check") == "0",
+           "a change of one group leaves the others as they are")
+    publish(tool, line)
+    for what, damage in (("written into", lambda: open(paths[0], "a", encoding="utf-8").write("# mine")),
+                         ("chmod'ed", lambda: os.chmod(paths[0], 0o600))):
+        damage()
+        answer = tool.tell("check")
+        tap.ok(answer.endswith(" 2") and paths[0] in answer and paths[2] in answer,
+               f"a file that is {what} under one name is found under all of its names", answer)
+        publish(tool, line)
+        tap.ok(read_tree(out) == good and tool.tell("check") == "0", "and written again")
+        publish(tool, "publish g2 lds:l=e201026869 cds:a cds:g2")
+        publish(tool, "publish g2 lds:l cds:a cds:g2")
+    tool.close()
+    tool = Tool(out, "yaml")
+    result = publish(tool, line)
+    tap.ok(result["written"] == 0 and tool.tell("check") == "0", "after a restart all is as it was", result)
+    tool.close()
+
+
 def test_folder_gone(tap, top):
     out = os.path.join(top, "gone")
     tool = Tool(out, "json")
@@ -453,7 +488,7 @@ def test_large(tap, top):
 def main():
     tap = Tap()
     with Folder() as top:
-        for test in (test_events, test_content, test_wrapper, test_modes, test_names, test_others,
+        for test in (test_events, test_content, test_wrapper, test_modes, test_names, test_others, test_shared,
                      test_folder_gone, test_refusals, test_disk_full, test_large, test_other_file_system):
             test(tap, top)
     return tap.done()

@@ -83,6 +83,8 @@ WRAP(int, fchmodat, (int fd, const char *path, mode_t mode, int flags), (fd, pat
 WRAP(int, fchown, (int fd, uid_t owner, gid_t group), (fd, owner, group))
 WRAP(int, fchownat, (int fd, const char *path, uid_t owner, gid_t group, int flags),
 	(fd, path, owner, group, flags))
+WRAP(int, linkat, (int from_fd, const char *from, int to_fd, const char *to, int flags),
+	(from_fd, from, to_fd, to, flags))
 WRAP(int, mkdirat, (int fd, const char *path, mode_t mode), (fd, path, mode))
 WRAP(int, renameat, (int from_fd, const char *from, int to_fd, const char *to),
 	(from_fd, from, to_fd, to))

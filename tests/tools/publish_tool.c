@@ -164,6 +164,18 @@ static void on_modified(void *ctx, struct slice group, const char *path)
 
 #define GROUPS_MAX 64
 
+/* As a compiler does: what is equal is the same. */
+static void share_sets(const struct snapshot *first, struct snapshot *snapshot)
+{
+	for (int type = 0; type < XDS_TYPE_COUNT; type++) {
+		if (snapshot == first || !version_equal(resource_set_version(first->sets[type]),
+						 resource_set_version(snapshot->sets[type])))
+			continue;
+		resource_set_unref(snapshot->sets[type]);
+		snapshot->sets[type] = resource_set_ref(first->sets[type]);
+	}
+}
+
 static void publish(struct publisher *publisher, char *rest)
 {
 	struct snapshot *snapshots[GROUPS_MAX];
@@ -176,7 +188,9 @@ static void publish(struct publisher *publisher, char *rest)
 
 		if (next)
 			*next = '\0';
-		snapshots[count++] = read_snapshot(rest);
+		snapshots[count] = read_snapshot(rest);
+		share_sets(snapshots[0], snapshots[count]);
+		count++;
 		rest = next ? next + 3 : NULL;
 	}
 	publisher_publish_many(publisher, snapshots, count, results, errors);
