@@ -351,7 +351,6 @@ struct judging {
 	struct group *group;
 	const struct joins_use *uses; /* those that lint_users were made of */
 	const struct lint_user *users;
-	size_t count;
 };
 
 /* lint_judge.say */
@@ -375,26 +374,29 @@ static void judge_name(struct judging *judging, struct lint_judge *judge, struct
 		users[i] = (struct lint_user){live.all[i].item->resource, live.all[i].fact};
 	judging->uses = live.all;
 	judging->users = users;
-	if (live.count && judge->lint->judge)
+	if (live.count)
 		judge->lint->judge(judge, joins_key_name(key), users, live.count);
-	judging->count += live.count > 0;
 	free(users);
 	free(live.all);
 }
 
-static void judge_total(struct judging *judging, struct lint_judge *judge, struct slice first)
+/* How many names there are, at the place of the first. */
+static void judge_total(struct judging *judging, struct lint_judge *judge)
 {
 	struct joins_uses live = {0};
 	struct lint_user user;
+	struct slice first;
+	size_t count = joins_count(
+		&judging->joins->index, judging->group->stack, judge->lint->kind, &first);
 
+	if (count == 0)
+		return;
 	joins_live(judging->group->stack, first, &live);
-	if (live.count) {
-		user = (struct lint_user){live.all[0].item->resource, live.all[0].fact};
-		judging->uses = live.all;
-		judging->users = &user;
-		judge->lint->total(judge, judging->count, &user);
-		judging->users = NULL;
-	}
+	user = (struct lint_user){live.all[0].item->resource, live.all[0].fact};
+	judging->uses = live.all;
+	judging->users = &user;
+	judge->lint->total(judge, count, &user);
+	judging->users = NULL;
 	free(live.all);
 }
 
@@ -403,18 +405,15 @@ static void judge_group(struct joins *joins, struct group *group, const struct l
 	struct judging judging = {.joins = joins, .group = group};
 	struct lint_judge judge = {
 		.lint = lint, .group = group->entry->name, .say = on_judge_say, .ctx = &judging};
-	size_t count;
-	struct slice *keys = joins_keys(group, lint->kind, &count), first = {0};
+	struct slice *keys = NULL;
+	size_t count = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		size_t before = judging.count;
-
+	if (lint->total)
+		judge_total(&judging, &judge);
+	if (lint->judge)
+		keys = joins_keys(group->stack, lint->kind, &count);
+	for (size_t i = 0; i < count; i++)
 		judge_name(&judging, &judge, keys[i]);
-		if (judging.count > before && !first.data)
-			first = keys[i];
-	}
-	if (first.data && lint->total)
-		judge_total(&judging, &judge, first);
 	free(keys);
 }
 

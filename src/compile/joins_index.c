@@ -54,6 +54,14 @@ static void add_use(struct joins_uses *uses, const struct unit_item *item, const
 
 /* --- layers ---------------------------------------------------------------------------------- */
 
+static void add_judged(struct layer *layer, enum fact_kind kind, struct slice key)
+{
+	if ((int)kind < XDS_TYPE_COUNT || kind == FACT_SOURCE)
+		return;
+	array_reserve(layer->judged, layer->judged_capacity, layer->judged_count + 1);
+	layer->judged[layer->judged_count++] = key;
+}
+
 static void index_item(struct layer *layer, struct unit_item *item)
 {
 	const struct facts *facts = item->facts;
@@ -66,6 +74,7 @@ static void index_item(struct layer *layer, struct unit_item *item)
 		if (!uses) {
 			uses = xcalloc(1, sizeof(*uses));
 			hash_put(&layer->uses, key, uses);
+			add_judged(layer, facts->facts[i].kind, key);
 		}
 		add_use(uses, item, &facts->facts[i]);
 	}
@@ -95,6 +104,8 @@ static void forget_layer(struct layer *layer)
 	}
 	hash_fini(&layer->uses);
 	hash_init(&layer->uses);
+	free(TAKE(layer->judged));
+	layer->judged_count = layer->judged_capacity = 0;
 }
 
 /* --- stacks ---------------------------------------------------------------------------------- */
@@ -270,22 +281,33 @@ static int compare_keys(const void *a, const void *b)
 	return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
 }
 
-struct slice *joins_keys(const struct group *group, enum fact_kind kind, size_t *ret_count)
+static void add_keys(const struct layer *layer, enum fact_kind kind, struct slice **keys,
+	size_t *count, size_t *capacity)
+{
+	struct hash_entry *slot;
+	size_t cursor = 0;
+
+	for (size_t i = 0; i < layer->judged_count; i++) {
+		if ((unsigned char)layer->judged[i].data[0] != kind)
+			continue;
+		array_reserve(*keys, *capacity, *count + 1);
+		(*keys)[(*count)++] = layer->judged[i];
+	}
+	while ((int)kind < XDS_TYPE_COUNT && (slot = hash_next(&layer->uses, &cursor))) {
+		if ((unsigned char)slot->key.data[0] != kind)
+			continue;
+		array_reserve(*keys, *capacity, *count + 1);
+		(*keys)[(*count)++] = slot->key;
+	}
+}
+
+struct slice *joins_keys(const struct stack *stack, enum fact_kind kind, size_t *ret_count)
 {
 	struct slice *keys = NULL;
 	size_t count = 0, capacity = 0, kept = 0;
 
-	for (size_t i = 0; i < group->layers_count; i++) {
-		struct hash_entry *slot;
-		size_t cursor = 0;
-
-		while ((slot = hash_next(&group->layers[i]->uses, &cursor))) {
-			if ((unsigned char)slot->key.data[0] != kind)
-				continue;
-			array_reserve(keys, capacity, count + 1);
-			keys[count++] = slot->key;
-		}
-	}
+	for (; stack->layer; stack = stack->parent)
+		add_keys(stack->layer, kind, &keys, &count, &capacity);
 	if (count > 1)
 		qsort(keys, count, sizeof(*keys), compare_keys);
 	for (size_t i = 0; i < count; i++) {
@@ -294,6 +316,100 @@ struct slice *joins_keys(const struct group *group, enum fact_kind kind, size_t 
 	}
 	*ret_count = kept;
 	return keys;
+}
+
+/* --- counts ---------------------------------------------------------------------------------- */
+
+struct counted {
+	struct counted_of {
+		const struct stack *stack;
+		uintptr_t kind; /* as wide as the pointer: no padding in a key */
+	} of;
+	size_t count;
+	struct slice first;
+};
+
+static struct slice counted_key(const struct counted_of *of)
+{
+	return (struct slice){(const char *)of, sizeof(*of)};
+}
+
+static bool has_fact(const struct unit_item *item, enum fact_kind kind)
+{
+	for (uint32_t i = 0; item && item->facts && i < item->facts->count; i++) {
+		if (item->facts->facts[i].kind == kind)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the last layer adds facts of a kind, or takes something that has some away. */
+static bool touches(const struct stack *stack, enum fact_kind kind)
+{
+	const struct layer *layer = stack->layer;
+	struct slice *keys = NULL;
+	size_t count = 0, capacity = 0;
+
+	add_keys(layer, kind, &keys, &count, &capacity);
+	free(keys);
+	if (count)
+		return true;
+	for (int type = 0; stack->parent->layer && type < XDS_TYPE_COUNT; type++) {
+		struct hash_entry *slot;
+		size_t cursor = 0;
+
+		while ((slot = hash_next(&layer->items[type], &cursor))) {
+			if (has_fact(stack_find(stack->parent, (enum xds_type)type, slot->key),
+				    kind))
+				return true;
+		}
+	}
+	return false;
+}
+
+static struct counted *count_all(const struct stack *stack, enum fact_kind kind)
+{
+	struct counted *counted = xcalloc(1, sizeof(*counted));
+	size_t count;
+	struct slice *keys = joins_keys(stack, kind, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!has_live(stack, keys[i]))
+			continue;
+		if (counted->count++ == 0)
+			counted->first = keys[i];
+	}
+	free(keys);
+	return counted;
+}
+
+size_t joins_count(struct joins_index *index, const struct stack *stack, enum fact_kind kind,
+	struct slice *ret_first)
+{
+	const struct stack *at = stack;
+	struct counted_of of = {stack, kind};
+	struct counted *counted = hash_get(&index->counts, counted_key(&of));
+
+	/* What does not touch them has those of the stack below. */
+	while (!counted && at->layer && !touches(at, kind)) {
+		at = at->parent;
+		of.stack = at;
+		counted = hash_get(&index->counts, counted_key(&of));
+	}
+	if (!counted) {
+		counted = count_all(at, kind);
+		counted->of = of;
+		hash_put(&index->counts, counted_key(&counted->of), counted);
+	}
+	for (; stack != at; stack = stack->parent) {
+		struct counted *same = xmalloc(sizeof(*same));
+
+		*same = *counted;
+		same->of.stack = stack;
+		hash_put(&index->counts, counted_key(&same->of), same);
+	}
+	*ret_first = counted->first;
+	return counted->count;
 }
 
 bool joins_group_is_hidden(const struct joins_index *index, const struct group *group)
@@ -335,6 +451,7 @@ void joins_index_init(struct joins_index *index, struct compiler *compiler)
 	const struct stacks *stacks = &compiler->layering->stacks;
 
 	*index = (struct joins_index){.layering = compiler->layering};
+	hash_init(&index->counts);
 	hash_init(&index->missing);
 	hash_init(&index->hidden);
 	hash_init(&index->broken);
@@ -362,6 +479,10 @@ void joins_index_fini(struct joins_index *index)
 	}
 	for (size_t i = 0; i < index->layering->layers_count; i++)
 		forget_layer(index->layering->layers[i]);
+	cursor = 0;
+	while ((slot = hash_next(&index->counts, &cursor)))
+		free(slot->value);
+	hash_fini(&index->counts);
 	hash_fini(&index->missing);
 	hash_fini(&index->hidden);
 	hash_fini(&index->broken);

@@ -22,6 +22,7 @@ struct joins_uses {
 
 struct joins_index {
 	struct layering *layering;
+	struct hash counts;  /* by stack and kind, see joins_count */
 	struct hash missing; /* by the stack's address */
 	struct hash hidden;  /* layers with a file that could not be read, by address */
 	struct hash broken;  /* layers with a resource that could not be read */
@@ -42,8 +43,11 @@ const struct hash *joins_missing(const struct joins_index *index, const struct s
 /* The facts with this key in resources that the stack's last layers decide on, in the order of
  * their places; the caller frees `all`. */
 void joins_live(const struct stack *stack, struct slice key, struct joins_uses *ret_uses);
-/* The keys of a kind in the layers of a group, sorted; malloc'ed. */
-struct slice *joins_keys(const struct group *group, enum fact_kind kind, size_t *ret_count);
+/* The keys of a kind that the layers of a stack have, live or not, sorted; malloc'ed. */
+struct slice *joins_keys(const struct stack *stack, enum fact_kind kind, size_t *ret_count);
+/* How many different names live facts of a kind have, and the first key of these. */
+size_t joins_count(struct joins_index *index, const struct stack *stack, enum fact_kind kind,
+	struct slice *ret_first);
 /* Whether something that a FACT_SOURCE of this key asks for is in the tree. */
 bool joins_source_is_ours(const struct joins_index *index, struct slice key);
 /* Whether something in the stack names resources of a type at run time. */

@@ -27,7 +27,11 @@ struct layer {
 	bool is_there;	    /* the folder exists */
 	size_t turn;	    /* the last one of layering.turns that looked at it */
 
-	struct hash uses; /* while a report is made: see joins_index.h */
+	/* While a report is made, see joins_index.h: facts by key, and the keys of those that are
+	 * no references. */
+	struct hash uses;
+	struct slice *judged;
+	size_t judged_count, judged_capacity;
 
 	/* of the last report */
 	size_t errors, warnings;

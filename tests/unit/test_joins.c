@@ -5,6 +5,8 @@
  */
 #include "compile_fixture.h"
 
+#include "compile/joins_index.h"
+
 #define LAYERS 5
 #define NAMES  4
 #define TREES  25
@@ -389,6 +391,42 @@ static void sort_lines(struct buf *text)
 	free(copy);
 }
 
+/* How many different names the live items of a type refer to. */
+static size_t count_names(const struct model *model, const struct model_group *group, unsigned type)
+{
+	bool is_named[NAMES] = {false};
+	size_t count = 0;
+
+	for (unsigned name = 0; name < NAMES; name++) {
+		int layer = decide(model, group, group->count, type, name);
+
+		if (has(model, group, group->count, type, name))
+			is_named[model->items[layer][type][name].names] = true;
+	}
+	for (unsigned name = 0; name < NAMES; name++)
+		count += is_named[name];
+	return count;
+}
+
+static void compare_counts(const struct fixture *f, const struct model *model)
+{
+	const struct layering *layering = f->compiler->layering;
+	struct joins_index index;
+
+	joins_index_init(&index, f->compiler);
+	for (unsigned i = 0; i < model->groups_count; i++) {
+		for (unsigned type = 0; type + 1 < TYPES; type++) {
+			struct slice first = {0};
+			size_t count = joins_count(&index, layering->built[i]->stack,
+				(enum fact_kind)types[type + 1], &first);
+
+			assert_int_equal(count, count_names(model, &model->groups[i], type));
+			assert_true(!count == !first.data);
+		}
+	}
+	joins_index_fini(&index);
+}
+
 static size_t compare(struct fixture *f, struct model *model, uint64_t seed)
 {
 	struct buf wanted = BUF_INIT, said = BUF_INIT;
@@ -403,6 +441,7 @@ static size_t compare(struct fixture *f, struct model *model, uint64_t seed)
 		fprintf(stderr, "--- wanted\n%s--- said\n%s", buf_cstr(&wanted), diags(f));
 		fail_msg("SEED=%llu", (unsigned long long)seed);
 	}
+	compare_counts(f, model);
 	length = wanted.length;
 	buf_fini(&wanted);
 	buf_fini(&said);
