@@ -378,8 +378,9 @@ static void build(struct worker *worker)
 		note_source(worker, error ? error : outcome->mounts[0].error);
 	if (!error) {
 		worker->was_looked = true;
-		changed = served_apply(
-			worker->given.served, outcome, now_ms, worker->options.grace_ms);
+		changed = served_apply(worker->given.served, outcome,
+			clock_monotonic_ms(), /* not since the start */
+			worker->options.grace_ms);
 		note_build(worker, outcome, changed, started_us);
 		note_mounts(worker, outcome);
 	}

@@ -16,6 +16,8 @@ struct walk {
 /* --- what lints say ------------------------------------------------------------------------- */
 
 static void vsay(const struct lint_look *look, const struct field_step *step, struct position at,
+	const char *format, va_list arguments) __attribute__((format(printf, 4, 0)));
+static void vsay(const struct lint_look *look, const struct field_step *step, struct position at,
 	const char *format, va_list arguments)
 {
 	const char *rule = look->lint->rule;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Edit, break, repair, delete and check out a tree under a running daemon; files and REST at once."""
+import datetime
 import os
 import random
 import shutil
@@ -111,6 +112,27 @@ def removal_goes_over_a_bridge():
         assert daemon.rest_names() == ["a", "c", "d"]
         assert len({whole, union, final}) == 3
         assert "b" not in daemon.eds_files() and "d" in daemon.eds_files()
+
+
+def grace_after_a_slow_build():
+    """the grace period begins when the bridge is served, however long it took to build it"""
+    fresh("tree", "out", "state")
+    many = [f"m{i}" for i in range(2000)]
+    simple_tree("tree", ["a", *many])
+    with Daemon(grace="40ms", publish=None, state=None) as daemon:
+        daemon.until_ready()
+        daemon.until_idle()
+        write("tree/.xdspub-hold", "")
+        for name in many:
+            write(f"tree/clusters/{name}.yaml", cluster(name, "2s"))
+        os.remove("tree/clusters/a.yaml")
+        daemon.until("the hold", lambda s: s["source"]["pending"] == "the file .xdspub-hold")
+        os.remove("tree/.xdspub-hold")
+        daemon.until_logged("event=bridge-closed")
+        opened, closed = (datetime.datetime.fromisoformat(daemon.events(event)[0].split("Z")[0])
+                          for event in ("bridge-open", "bridge-closed"))
+        took = int(daemon.events("built")[-1].split(" us=")[1].split()[0]) / 1e6
+        assert (closed - opened).total_seconds() >= 0.035, (opened, closed, took)
 
 
 def empties():
@@ -502,6 +524,7 @@ def random_shapes():
 
 
 if __name__ == "__main__":
-    run([edits, breaks_and_repairs, removal_goes_over_a_bridge, empties, swapped_link, hold_file,
+    run([edits, breaks_and_repairs, removal_goes_over_a_bridge,
+         grace_after_a_slow_build, empties, swapped_link, hold_file,
          git_lock, checkouts, random_edits, groups_come_and_go, first_start, without_events,
          links_inside, kubernetes_volume, random_shapes])
