@@ -177,14 +177,21 @@ static void replay_folder(struct kept_mount *mount, struct slice path, bool is_t
 	}
 }
 
-static void forget_mount(struct last_good *last_good, struct slice at)
+static void discount_mount(struct last_good *last_good, const struct kept_mount *mount)
 {
-	struct kept_mount *mount = hash_remove(&last_good->mounts, at);
 	struct hash_entry *slot;
 	size_t cursor = 0;
 
-	while (mount && (slot = hash_next(&mount->units, &cursor)))
+	while ((slot = hash_next(&mount->units, &cursor)))
 		last_good->live_bytes -= ((struct kept_unit *)slot->value)->bytes;
+}
+
+static void forget_mount(struct last_good *last_good, struct slice at)
+{
+	struct kept_mount *mount = hash_remove(&last_good->mounts, at);
+
+	if (mount)
+		discount_mount(last_good, mount);
 	kept_mount_free(mount);
 }
 
@@ -242,11 +249,12 @@ static void forget_all(struct last_good *last_good)
 	struct hash_entry *slot;
 	size_t cursor = 0;
 
-	while ((slot = hash_next(&last_good->mounts, &cursor)))
+	while ((slot = hash_next(&last_good->mounts, &cursor))) {
+		discount_mount(last_good, slot->value);
 		kept_mount_free(slot->value);
+	}
 	hash_fini(&last_good->mounts);
 	hash_init(&last_good->mounts);
-	last_good->live_bytes = 0;
 	last_good->mount = NULL;
 	last_good->unit = NULL;
 }

@@ -75,8 +75,8 @@ static const char *const problem_texts[] = {
 
 /* A name on the way to a root: when it changes, the root may be another folder. */
 struct link {
-	int wd;
-	char *name;
+	int wd; /* of the folder it is in; -1: is not watched */
+	char *folder, *name;
 };
 
 struct watch_root {
@@ -104,7 +104,6 @@ struct watch {
 	/* Watch thread only. */
 	int fd;			  /* inotify; -1: the library is not initialised */
 	struct hash watched;	  /* paths with a watch that is alive; keys are ours */
-	struct hash chained;	  /* those of them that are only on the way to a root */
 	size_t stale;		  /* entries the library cannot forget */
 	unsigned patrols;	  /* since the library was started */
 	bool is_full;		  /* a watch was refused for the limit */
@@ -168,23 +167,18 @@ static bool is_hidden(const char *name)
 	return name[0] == '.';
 }
 
-/* The library loses memory when it is told twice of a folder that it has: only where one on the way
- * to a root turns out to be in another one. */
+/* The library would lose memory if it were told twice of a folder that it has: so those of trees
+ * come first, since their events are more than those of ways to a root. */
 static int add_watch(struct watch *watch, const char *path, int events)
 {
-	char *key = hash_get(&watch->watched, slice_of(path));
+	char *key;
 	int error;
 
-	if (key && (events == CHAIN_EVENTS || !hash_get(&watch->chained, slice_of(path))))
+	if (hash_get(&watch->watched, slice_of(path)))
 		return 0;
 	if (inotifytools_watch_file(path, events)) {
-		if (!key)
-			key = xstrdup(path);
+		key = xstrdup(path);
 		hash_put(&watch->watched, slice_of(key), key);
-		if (events == CHAIN_EVENTS)
-			hash_put(&watch->chained, slice_of(key), key);
-		else
-			hash_remove(&watch->chained, slice_of(key));
 		return 0;
 	}
 	error = inotifytools_error();
@@ -251,16 +245,10 @@ static void add_folders(struct watch *watch, const struct watch_root *root, cons
 	free(todo.items);
 }
 
-static void add_link(
-	struct watch *watch, struct watch_root *root, const char *folder, const char *name)
+static void add_link(struct watch_root *root, const char *folder, const char *name)
 {
-	int wd;
-
-	if (add_watch(watch, folder, CHAIN_EVENTS) < 0)
-		return;
-	wd = inotifytools_wd_from_filename(folder);
 	array_reserve(root->links, root->links_capacity, root->links_count + 1);
-	root->links[root->links_count++] = (struct link){wd, xstrdup(name)};
+	root->links[root->links_count++] = (struct link){-1, xstrdup(folder), xstrdup(name)};
 }
 
 static void parent_of(char *folder) /* "/a/b/" to "/a/"; "/" stays */
@@ -307,9 +295,9 @@ static int step(char **folder, char **rest, const char *name, unsigned *links)
 	return 0;
 }
 
-/* Follows the root's path as the kernel would, and watches each name on the way. Leaves the folder
- * it leads to, or NULL. */
-static void add_chain(struct watch *watch, struct watch_root *root)
+/* Follows the root's path as the kernel would, and notes each name on the way. Leaves the folder it
+ * leads to, or NULL. */
+static void find_chain(struct watch_root *root)
 {
 	char *folder = xstrdup("/"), *rest = xstrdup(root->path);
 	unsigned links = 0;
@@ -331,7 +319,7 @@ static void add_chain(struct watch *watch, struct watch_root *root)
 			parent_of(folder);
 			continue;
 		}
-		add_link(watch, root, folder, name);
+		add_link(root, folder, name);
 		error = step(&folder, &rest, name, &links);
 	}
 	free(rest);
@@ -340,6 +328,16 @@ static void add_chain(struct watch *watch, struct watch_root *root)
 		folder = NULL;
 	}
 	root->folder = folder;
+}
+
+static void watch_chain(struct watch *watch, struct watch_root *root)
+{
+	for (size_t i = 0; i < root->links_count; i++) {
+		struct link *link = &root->links[i];
+
+		if (add_watch(watch, link->folder, CHAIN_EVENTS) == 0)
+			link->wd = inotifytools_wd_from_filename(link->folder);
+	}
 }
 
 static bool is_remote(const char *path)
@@ -392,8 +390,10 @@ static void set_problem(struct watch *watch, enum problem problem)
 
 static void forget_root(struct watch_root *root)
 {
-	for (size_t i = 0; i < root->links_count; i++)
+	for (size_t i = 0; i < root->links_count; i++) {
+		free(root->links[i].folder);
 		free(root->links[i].name);
+	}
 	root->links_count = 0;
 	free(TAKE(root->folder));
 	root->device = 0;
@@ -411,8 +411,6 @@ static void forget_all(struct watch *watch)
 		free(entry->value);
 	hash_fini(&watch->watched);
 	hash_init(&watch->watched);
-	hash_fini(&watch->chained);
-	hash_init(&watch->chained);
 	for (size_t i = 0; i < watch->roots_count; i++)
 		forget_root(&watch->roots[i]);
 	watch->stale = 0;
@@ -433,7 +431,7 @@ static void add_root(struct watch *watch, struct watch_root *root)
 	atomic_store(&root->is_stuck, is_stuck(root));
 	if (atomic_load(&root->is_stuck))
 		return;
-	add_chain(watch, root);
+	find_chain(root);
 	if (!root->folder || stat(root->folder, &status) < 0)
 		return;
 	root->device = status.st_dev;
@@ -442,8 +440,41 @@ static void add_root(struct watch *watch, struct watch_root *root)
 	atomic_store(&root->is_remote, is_remote(root->folder));
 }
 
+static void want_renewal(struct watch *watch, const char *reason)
+{
+	if (watch->renew_reason)
+		return;
+	watch->renew_reason = reason;
+	log_event(watch->log, LOG_LEVEL_DEBUG, "watch", LOG_TEXT("state", "again"),
+		LOG_TEXT("reason", reason));
+}
+
+/* Whether some root is another folder than the one that is watched. */
+static bool is_other(struct watch *watch)
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < watch->roots_count; i++) {
+		struct watch_root *root = &watch->roots[i];
+		bool was_stuck = atomic_load(&root->is_stuck);
+		struct stat status = {0};
+
+		atomic_store(&root->is_stuck, is_stuck(root));
+		if (atomic_load(&root->is_stuck))
+			continue;
+		/* Missing, or no folder: all zero. */
+		if (stat(root->path, &status) < 0 || !S_ISDIR(status.st_mode))
+			status = (struct stat){0};
+		is_any = is_any || was_stuck || status.st_dev != root->device ||
+			 status.st_ino != root->inode;
+	}
+	return is_any;
+}
+
 static void renew(struct watch *watch)
 {
+	static const char at_once[] = "root changed meanwhile";
+	bool is_second = watch->renew_reason == at_once;
 	enum problem problem;
 
 	watch->renew_reason = NULL;
@@ -451,6 +482,11 @@ static void renew(struct watch *watch)
 	problem = library_open(watch);
 	for (size_t i = 0; problem == PROBLEM_NONE && i < watch->roots_count; i++)
 		add_root(watch, &watch->roots[i]);
+	for (size_t i = 0; problem == PROBLEM_NONE && i < watch->roots_count; i++)
+		watch_chain(watch, &watch->roots[i]);
+	/* What changed on the way before it was watched; once, the patrol sees to the rest. */
+	if (problem == PROBLEM_NONE && !is_second && is_other(watch))
+		want_renewal(watch, at_once);
 	if (watch->is_full)
 		problem = PROBLEM_WATCH_LIMIT;
 	set_problem(watch, problem);
@@ -465,15 +501,6 @@ static void renew(struct watch *watch)
 }
 
 /* ---- events ---- */
-
-static void want_renewal(struct watch *watch, const char *reason)
-{
-	if (watch->renew_reason)
-		return;
-	watch->renew_reason = reason;
-	log_event(watch->log, LOG_LEVEL_DEBUG, "watch", LOG_TEXT("state", "again"),
-		LOG_TEXT("reason", reason));
-}
 
 static bool is_link_name(const struct watch_root *root, const struct inotify_event *event)
 {
@@ -525,7 +552,6 @@ static void on_folder(struct watch *watch, const struct watch_root *root,
 	if (event->mask & IN_DELETE) {
 		/* Not when its watch is reported gone: that may come after a new folder of this
 		 * name, when somebody had the old one open. */
-		(void)hash_remove(&watch->chained, slice_of(folder));
 		free(hash_remove(&watch->watched, slice_of(folder)));
 	} else {
 		add_folders(watch, root, folder);
@@ -603,24 +629,12 @@ static void on_event(struct watch *watch, const struct inotify_event *event)
 static void patrol(struct watch *watch)
 {
 	int problem = atomic_load(&watch->problem);
-	bool is_other = false;
 
 	watch->patrols++;
-	for (size_t i = 0; i < watch->roots_count; i++) {
-		struct watch_root *root = &watch->roots[i];
-		struct stat status = {0};
-		bool was_stuck = atomic_exchange(&root->is_stuck, is_stuck(root));
-
-		if (atomic_load(&root->is_stuck))
-			continue;
-		(void)stat(root->path, &status); /* missing: all zero */
-		is_other = is_other || was_stuck || status.st_dev != root->device ||
-			   status.st_ino != root->inode;
-	}
 	if (problem == PROBLEM_NO_INSTANCE || problem == PROBLEM_DESCRIPTOR ||
 		(problem == PROBLEM_WATCH_LIMIT && watch->patrols >= PATROLS_PER_WALK))
 		want_renewal(watch, "trying again");
-	else if (watch->fd >= 0 && is_other)
+	else if (watch->fd >= 0 && is_other(watch))
 		want_renewal(watch, "root changed");
 }
 
@@ -696,7 +710,6 @@ static void free_watch(struct watch *watch)
 {
 	close(watch->control);
 	hash_fini(&watch->watched);
-	hash_fini(&watch->chained);
 	for (size_t i = 0; i < watch->roots_count; i++) {
 		free(watch->roots[i].links);
 		free(watch->roots[i].path);
@@ -738,7 +751,6 @@ int watch_start(const char *const *roots, size_t count, const struct log *log,
 	watch->control = control;
 	watch->fd = -1;
 	hash_init(&watch->watched);
-	hash_init(&watch->chained);
 	atomic_init(&watch->problem, PROBLEM_STARTING);
 	atomic_init(&watch->alive_ms, clock_monotonic_ms());
 	error = take_roots(watch, roots, count);

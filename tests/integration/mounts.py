@@ -12,6 +12,7 @@ import time
 from daemon_lib import (Daemon, become_nobody, cluster, endpoints, fresh, listener, run, wait_for,
                         write, xdspub)
 
+SOURCE = os.path.abspath(os.environ.get("top_srcdir", "../.."))
 GROUPS = """groups:
 - {name: edge, match: {id: edge}, layers: [common, live/eds]}
 - {name: secure, match: {id: secure}, layers: [common, live/tls]}
@@ -375,6 +376,8 @@ def on_hold():
     render_tls()
     with start() as daemon:
         daemon.until_ready()
+        # A look that is going on has passed the hold already.
+        daemon.until_idle()
         before = eds_version(daemon)
         write("eds/.xdspub-hold", "")
         render_eds(port=81)
@@ -573,6 +576,32 @@ def checked_offline():
         assert "xdspub.yaml:" in result.stderr
 
 
+def same_versions_from_elsewhere():
+    """examples/regions: endpoints that come from a mount have the versions they have in git"""
+    clean()
+    fresh("tree", "one", "two", "rendered")
+    shutil.copytree(os.path.join(SOURCE, "examples", "regions"), "tree")
+
+    def versions(out):
+        return {(group, kind): json.load(open(f"{out}/{group}/{kind}/{kind}.json"))["version_info"]
+                for group in os.listdir(out) if group != ".xdspub" for kind in ("cds", "lds")} | {
+            (group, name): json.load(open(f"{out}/{group}/eds/{name}/eds.json"))["version_info"]
+            for group in os.listdir(out) if group != ".xdspub"
+            for name in os.listdir(f"{out}/{group}/eds")}
+    assert xdspub("build", "tree", "-o", "one", "--format", "json").returncode == 0
+    # As another program would: without parts, which are out of its reach.
+    os.mkdir("rendered")
+    for name in os.listdir("one/prod-eu/eds"):
+        shutil.copy(f"one/prod-eu/eds/{name}/eds.json", f"rendered/{name}.json")
+    shutil.rmtree("tree/env/prod/eu/endpoints")
+    assert xdspub("check", "tree").returncode == 1, "at_least notices"
+    result = xdspub("build", "tree", "-o", "two", "--format", "json", "--mount",
+                    "env/prod/eu/endpoints=rendered")
+    assert result.returncode == 0, result.stderr
+    assert len(versions("one")) > 200
+    assert versions("one") == versions("two")
+
+
 run([first_start_waits, each_failure_holds_one_mount, restarts_in_each_state,
      killed_while_it_changes, swapped_by_link, unreadable, own_settle, on_hold, reloads,
-     root_goes_away, does_not_answer, checked_offline])
+     root_goes_away, does_not_answer, checked_offline, same_versions_from_elsewhere])

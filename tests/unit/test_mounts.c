@@ -555,6 +555,129 @@ static void test_costs_the_change(void **state)
 	assert_true(mount(&m, "live/eds")->is_accepted);
 	assert_int_equal(stat(journal, &after), 0);
 	assert_in_range(after.st_size - before.st_size, 50, 400);
+
+	/* After a start, too, which itself writes nothing. */
+	restart_mounted(&m);
+	settle(&m.base);
+	assert_int_equal(stat(journal, &before), 0);
+	assert_int_equal(before.st_size, after.st_size);
+	scratch_write(&m.base.scratch, "eds/endpoints/n7.yaml", "cluster_name: n7\n");
+	run_hint(&m.base, "live/eds/endpoints/n7.yaml");
+	assert_int_equal(stat(journal, &after), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+	assert_in_range(after.st_size - before.st_size, 50, 400);
+	fini(&m);
+}
+
+static void write_secret(struct mounted *m, int serial)
+{
+	static char text[40100];
+
+	snprintf(text, sizeof(text),
+		"name: s\ngeneric_secret: {secret: {inline_string: \"%0*d\"}}\n", 40000, serial);
+	scratch_write(&m->base.scratch, "tls/secrets/s.yaml", text);
+}
+
+/* A journal that is mostly about the past is written anew, and says the same. */
+static void test_journal_is_rewritten(void **state)
+{
+	struct digest digest;
+	struct mounted m;
+	struct stat status;
+	char journal[4300];
+
+	init(&m, state, true);
+	write_mounts(&m);
+	for (int i = 0; i < 80; i++) {
+		write_secret(&m, i);
+		run(&m.base);
+		assert_int_equal(m.base.build->last_good_error, 0);
+	}
+	digest = find(&m.base, "tls", XDS_SDS, "s")->digest;
+	snprintf(journal, sizeof(journal), "%s/mounts", m.state);
+	assert_int_equal(stat(journal, &status), 0);
+	assert_in_range(status.st_size, 40000, 1500000);
+	scratch_rename(&m.base.scratch, "eds", "away");
+	scratch_rename(&m.base.scratch, "tls", "gone");
+	for (int i = 0; i < 2; i++) {
+		restart_mounted(&m);
+		run(&m.base);
+		assert_state(&m, "live/tls", BUILD_MOUNT_HELD);
+		assert_true(digest_equal(&digest, &find(&m.base, "tls", XDS_SDS, "s")->digest));
+		assert_int_equal(count(&m, "edge", XDS_EDS), 2);
+	}
+	fini(&m);
+}
+
+static void damage(const char *path, off_t at)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, "\xff\xff\xff", 3, at), 3);
+	assert_int_equal(close(fd), 0);
+}
+
+/* What is lost is told, and made again from what is there. */
+static void test_damaged_journal(void **state)
+{
+	static const off_t places[] = {0, 9, 20, 200};
+	struct mounted m;
+	char journal[4300];
+	const char *problem;
+
+	init(&m, state, true);
+	write_mounts(&m);
+	run(&m.base);
+	snprintf(journal, sizeof(journal), "%s/mounts", m.state);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		stop(&m);
+		damage(journal, places[i]);
+		assert_int_equal(last_good_open(m.state, &m.last_good, &problem), 0);
+		assert_non_null(problem);
+		last_good_close(TAKE(m.last_good));
+		start(&m);
+		run(&m.base);
+		assert_state(&m, "live/eds", BUILD_MOUNT_GOOD);
+		assert_int_equal(count(&m, "edge", XDS_EDS), 2);
+		assert_int_equal(m.base.build->last_good_error, 0);
+	}
+	scratch_rename(&m.base.scratch, "eds", "away");
+	restart_mounted(&m);
+	run(&m.base);
+	assert_int_equal(count(&m, "edge", XDS_EDS), 2);
+	fini(&m);
+}
+
+/* Groups that are not built here cost nothing; when they are, they wait for what never was. */
+static void test_only_what_is_used(void **state)
+{
+	struct mounted m;
+
+	init(&m, state, true);
+	scratch_write(&m.base.scratch, "root/groups.yaml",
+		"groups:\n- {name: tls, match: {id: tls}, layers: [common, live/tls]}\n");
+	write_mounts(&m);
+	run(&m.base);
+	assert_state(&m, "live/eds", BUILD_MOUNT_GOOD);
+	assert_int_equal(m.base.build->resources, 3);
+	scratch_write(&m.base.scratch, "eds/endpoints/a.yaml", "cluster_name: a\nx: 1\n");
+	run(&m.base);
+	assert_state(&m, "live/eds", BUILD_MOUNT_GOOD);
+	/* Now it is wanted, and broken: it has never given what is wanted. */
+	scratch_write(&m.base.scratch, "root/groups.yaml", GROUPS);
+	for (int i = 0; i < 2; i++) {
+		run(&m.base);
+		assert_state(&m, "live/eds", BUILD_MOUNT_HELD);
+		assert_true(group(&m.base, "edge")->is_held);
+		assert_non_null(strstr(group(&m.base, "edge")->held_reason, "a.yaml:2"));
+		assert_false(group(&m.base, "plain")->is_held);
+		restart_mounted(&m);
+	}
+	scratch_write(&m.base.scratch, "eds/endpoints/a.yaml", "cluster_name: a\n");
+	run(&m.base);
+	assert_int_equal(count(&m, "edge", XDS_EDS), 2);
+	assert_string_equal(diags(&m.base), "");
 	fini(&m);
 }
 
@@ -571,6 +694,9 @@ int main(void)
 		cmocka_unit_test(test_hidden_files),
 		cmocka_unit_test(test_root_that_vanishes),
 		cmocka_unit_test(test_costs_the_change),
+		cmocka_unit_test(test_journal_is_rewritten),
+		cmocka_unit_test(test_damaged_journal),
+		cmocka_unit_test(test_only_what_is_used),
 	};
 
 	return cmocka_run_group_tests(tests, setup_schema, teardown_schema);
