@@ -149,7 +149,8 @@ static json_t *make_choice(const char *choices)
 	return json_pack("{so}", "enum", list);
 }
 
-static json_t *make_counts(void)
+/* A mapping with type folders as keys, in either spelling; takes the schema of values. */
+static json_t *make_by_folder(json_t *value)
 {
 	json_t *names = json_object();
 
@@ -161,13 +162,26 @@ static json_t *make_counts(void)
 		for (char *at = other; *at; at++)
 			if (*at == '-' || *at == '_')
 				*at = *at == '-' ? '_' : '-';
-		json_object_set_new(
-			names, folder, json_pack("{sssi}", "type", "integer", "minimum", 1));
-		json_object_set_new(
-			names, other, json_pack("{sssi}", "type", "integer", "minimum", 1));
+		json_object_set(names, folder, value);
+		json_object_set(names, other, value);
 	}
+	json_decref(value);
 	return json_pack("{sssosbsi}", "type", "object", "properties", names,
 		"additionalProperties", 0, "minProperties", 1);
+}
+
+static json_t *make_counts(void)
+{
+	return make_by_folder(json_pack("{sssi}", "type", "integer", "minimum", 1));
+}
+
+static json_t *make_names(void)
+{
+	json_t *to = make_by_folder(
+		json_pack("{sss{ss}}", "type", "array", "items", "$ref", "#/$defs/condition"));
+
+	json_object_del(to, "minProperties");
+	return to;
 }
 
 /* A text that must fit, words for how, or a list: any of these. */
@@ -263,6 +277,8 @@ static json_t *make_plain_shape(const struct keys *keys, const struct key_row *r
 			"^[0-7]{1,5}$", "minimum", 0);
 	case KEY_COUNTS:
 		return make_counts();
+	case KEY_NAMES:
+		return make_names();
 	case KEY_CONDITION:
 		return json_pack("{ss}", "$ref", "#/$defs/condition");
 	case KEY_NUMBERS:

@@ -142,6 +142,7 @@ struct keys *keys_of_groups(const struct comments *comments)
 		[GROUPS_NUMBER] = KEY_NUMBER,
 		[GROUPS_NODE] = KEY_MAP,
 		[GROUPS_COUNTS] = KEY_COUNTS,
+		[GROUPS_NAMES] = KEY_NAMES,
 		[GROUPS_MAP] = KEY_MAP,
 		[GROUPS_OPEN] = KEY_OPEN,
 	};
@@ -206,6 +207,7 @@ static void put_type(const struct key_row *row, json_t *to)
 		[KEY_SIZE] = "size, such as 4MiB",
 		[KEY_MODE] = "octal mode, such as 0644",
 		[KEY_COUNTS] = "type folders and numbers",
+		[KEY_NAMES] = "type folders and lists of names",
 		[KEY_CONDITION] = "text, or {exact, prefix, suffix, contains, ignore_case}",
 		[KEY_NUMBERS] = "number",
 		[KEY_FREE] = "conditions with keys of your own",

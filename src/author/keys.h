@@ -24,6 +24,7 @@ enum key_shape {
 	KEY_SIZE,
 	KEY_MODE,      /* octal */
 	KEY_COUNTS,    /* type folders and numbers */
+	KEY_NAMES,     /* type folders and lists of conditions */
 	KEY_CONDITION, /* a text, or exact, prefix, suffix, contains, ignore_case; or a list */
 	KEY_NUMBERS,   /* a whole number or a list of them */
 	KEY_FREE,      /* conditions with keys of the user's own */

@@ -65,12 +65,46 @@ static enum key_shape shape_of(const struct option_row *row)
 	}
 }
 
+/* `source` as a list: a root and mounts (daemon/mount_settings). */
+static void add_mounts(struct keys *keys)
+{
+	static const struct key_row rows[] = {
+		{.path = "source.at",
+			.shape = KEY_FOLDER,
+			.text = "In a list: the folder of the tree that this source is mounted at. "
+				"The one without it is the root."},
+		{.path = "source.only",
+			.shape = KEY_MAP,
+			.is_list = true,
+			.text = "In a list: what this mount may define and delete."},
+		{.path = "source.only.type",
+			.shape = KEY_CHOICE,
+			.choices = "CDS EDS SDS RTDS ECDS LDS RDS SRDS VHDS",
+			.text = "The type of resources."},
+		{.path = "source.only.name", .shape = KEY_CONDITION, .text = "Their names."},
+		{.path = "source.settle.quiet",
+			.shape = KEY_DURATION,
+			.text = "In a list: settle.quiet of this mount."},
+		{.path = "source.settle.limit",
+			.shape = KEY_DURATION,
+			.text = "In a list: settle.limit of this mount."},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		keys_add(keys, &rows[i]);
+}
+
 struct keys *authoring_settings(void)
 {
 	struct keys *keys = keys_new("xdspub.yaml");
 	size_t count;
 	const struct option_row *rows = option_rows(&count);
 
+	keys_add(keys, &(struct key_row){.path = "source",
+			       .shape = KEY_MAP,
+			       .may_be_list = true,
+			       .text = "The tree to compile; in a list, the root and the mounts of "
+				       "a tree."});
 	for (size_t i = 0; i < count; i++)
 		keys_add(keys, &(struct key_row){
 				       .path = rows[i].key,
@@ -87,6 +121,7 @@ struct keys *authoring_settings(void)
 							 ? "are taken over on SIGHUP"
 							 : "need a restart",
 			       });
+	add_mounts(keys);
 	return keys;
 }
 

@@ -43,7 +43,7 @@ static const struct groups_key rows[] = {
 			"fewer, the last good snapshot stays.",
 		.example = "at_least: {listeners: 1, clusters: 30}"},
 	{.path = "groups.external",
-		.shape = GROUPS_OPEN,
+		.shape = GROUPS_NAMES,
 		.text = "Names that the bootstrap of these nodes has, or that it uses: see "
 			"external.",
 		.example = "external: {clusters: [xds, {prefix: local-}]}"},
@@ -67,7 +67,7 @@ static const struct groups_key rows[] = {
 			"id. Only what xdspub-rules(7) says may be silenced.",
 		.example = "ignore: [deprecated-field]"},
 	{.path = "external",
-		.shape = GROUPS_OPEN,
+		.shape = GROUPS_NAMES,
 		.text = "Names that are not in the tree but in the bootstrap, or that the "
 			"bootstrap uses, by type folder: they are neither missing nor "
 			"unused. A name may have stars, or be a mapping of exact, prefix, "

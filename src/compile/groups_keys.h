@@ -18,6 +18,7 @@ enum groups_shape {
 	GROUPS_NUMBER, /* from 1 */
 	GROUPS_NODE,   /* conditions in the shape of Envoy's Node: see match_fields() */
 	GROUPS_COUNTS, /* type folders and numbers */
+	GROUPS_NAMES,  /* type folders and lists of names or conditions for them */
 	GROUPS_MAP,    /* the keys are the rows below it */
 	GROUPS_OPEN    /* a mapping or list that another module describes */
 };

@@ -206,6 +206,8 @@ GOOD = [
                "  match:\n  - cluster: [a, {prefix: b, ignore_case: true}]\n  - {locality: {subZone: x}, metadata: {a: {b: [1, true]}}}\n"),
     ("xdspub", "source: {path: /a}\nrest: {listen: '127.0.0.1:1'}\ngrpc: {listen: ['unix:/x', '[::1]:2'], threads: 2}\n"
                "settle: {quiet: 1m30s, limit: 0}\nlimits: {source_file: 4MiB, rest_body: 4096}\npublish: {mode: '0640'}\n"),
+    ("xdspub", "source:\n- {path: /a}\n- {path: /b, at: live/eds, only: [{type: EDS, name: {prefix: a}}], settle: {quiet: 2s}}\n"),
+    ("groups", "groups: [{name: a, layers: [.], external: {clusters: [a, 'b*', {prefix: c}], scoped_routes: []}}]\nignore: [string.len]\n"),
     ("resources", "resources: [{'@type': type.googleapis.com/envoy.config.cluster.v3.Cluster, name: a}]"),
 ]
 
@@ -251,6 +253,9 @@ BAD = [
     ("groups", "groups: [{name: a, layers: [.], match: {cluster: {prefx: x}}}]", "prefx"),
     ("groups", "groups: [{name: a, layers: [.], at_least: {cluster: 1}}]", "cluster"),
     ("groups", "groups: [{name: a, layers: [.]}]\nisolate: all", "isolate"),
+    ("groups", "groups: [{name: a, layers: [.], external: {cluster: [a]}}]", "cluster"),
+    ("xdspub", "source: [{path: /a}, {path: /b, at: x, only: [{type: XDS}]}]", "type"),
+    ("xdspub", "source: [{pth: /a}]", "pth"),
     ("xdspub", "settle: {quiet: fast}", "quiet"),
     ("xdspub", "setle: {quiet: 1s}", "setle"),
     ("xdspub", "grpc: {threads: 65}", "threads"),
