@@ -13,6 +13,7 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 
 from random_messages import load_pool
 
@@ -192,7 +193,11 @@ def main():
             return 1
         print("1..0 # SKIP the Go program was not built")
         return 0
-    schema = "rules_schema.pb"
+    with tempfile.TemporaryDirectory() as folder:
+        return compare(os.path.join(folder, "schema.pb"))
+
+
+def compare(schema):
     subprocess.run([ORACLE, "--descriptors", schema], check=True)
     pool, find = load_pool(schema)
     maker = Maker(pool, find)
