@@ -34,6 +34,21 @@ def groups_of(example):
             for env in ("prod", "staging") for region in ("eu", "us", "ap")}
 
 
+def closed(value):
+    """Open config sources, which each transport fills in, made the same again."""
+    if isinstance(value, list):
+        return [closed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() & {"ads", "self", "pathConfigSource"}:
+        return "config source"
+    return {key: closed(item) for key, item in value.items()}
+
+
+def content(body):
+    return closed(json_format.MessageToDict(body, descriptor_pool=POOL))
+
+
 def parsed(kind, resource):
     resource = dict(resource)
     resource.pop("@type")
@@ -66,7 +81,9 @@ def check_grpc(daemon, who, files):
         answer = daemon.fetch(kind, () if whole else names, node=who) if names else None
         if not names:
             continue
-        assert answer.resources == {name: found[name][0] for name in names}, (who, kind)
+        assert answer.resources.keys() == set(names), (who, kind)
+        for name in names:
+            assert content(answer.resources[name]) == content(found[name][0]), (who, kind, name)
         if whole:
             assert answer.version == found[""][1], (who, kind)
         else:
@@ -114,7 +131,9 @@ def compare(example, counts):
     with start(example) as daemon, daemon.channel() as channel, Client(daemon.rest) as client:
         status = daemon.until_idle()
         assert {group["name"] for group in status["groups"]} == set(groups)
-        assert not status["diagnostics"]["errors"] + status["diagnostics"]["warnings"]
+        assert not status["diagnostics"]["errors"]
+        # The owners serve files and ADS; for REST they would name their bootstrap's cluster.
+        assert all("[open-config-source]" in line for line in status["diagnostics"]["shown"])
         for group, who in groups.items():
             files = from_files(daemon, group)
             have = {kind: len([name for name in found if name]) for kind, found in files.items()}
