@@ -7,8 +7,8 @@
 #include "author/import_walk.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "compile/open_sources.h"
 #include "message/bind.h"
-#include "message/wire_write.h"
 #include "message/yaml_read.h"
 #include "message/yaml_write.h"
 #include "source/tree.h"
@@ -306,12 +306,19 @@ static bool verify_item(const struct import_plan *plan, const struct import_item
 		.aliases = item->aliases,
 		.aliases_count = item->aliases_count};
 	const struct resource *made = resource_set_find(snapshot->sets[spec.type], spec.name);
+	struct open_sources sources;
 	struct resource *wanted;
 	bool is_good;
 
-	wire_write(item->message, &body);
+	/* As compiling does: a source may be open. */
+	open_sources_init(&sources, plan->schema, plan->arena);
+	open_sources_find(&sources, item->message);
+	open_sources_write(&sources, item->message, &body, &spec.open);
+	open_sources_fini(&sources);
 	spec.body = buf_slice(&body);
+	spec.sources = made ? resource_sources(made) : NULL;
 	wanted = resource_new(&spec);
+	open_body_unref(spec.open);
 	is_good = made && memcmp(&made->digest, &wanted->digest, sizeof(made->digest)) == 0;
 	if (!is_good)
 		diag_error(plan->diags, item->path, item->at, "import-differs",

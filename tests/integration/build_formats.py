@@ -3,6 +3,7 @@
 """Every example tree, built in all four formats: each file reads back with libprotobuf, by its
 suffix, as the same message (S.8-S.21), and holds what its type allows."""
 import os
+import re
 import subprocess
 import sys
 
@@ -30,12 +31,22 @@ def inner(resource):
     return resource
 
 
+def without_suffix(value):
+    """In open config sources each file names others of its own format."""
+    if isinstance(value, dict):
+        return {key: re.sub(r"\.(yaml|json|pb|pb_text)$", "", inside)
+                if key == "path" and isinstance(inside, str) else without_suffix(inside)
+                for key, inside in value.items()}
+    return [without_suffix(inside) for inside in value] if isinstance(value, list) else value
+
+
 def wrong(out):
     """What is wrong with the published files, or None; and how many there are."""
     by_path = {}
     for path in read_tree(out):
         stem, _, suffix = path.partition(".")
-        by_path.setdefault(stem, {})[suffix] = content(parse(os.path.join(out, path)))
+        by_path.setdefault(stem, {})[suffix] = without_suffix(
+            content(parse(os.path.join(out, path))))
     for path, formats in by_path.items():
         kind = path.split("/")[1]
         if sorted(formats) != sorted(FORMATS):

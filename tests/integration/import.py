@@ -191,6 +191,9 @@ def examples():
     """every example, from its published files: the same bytes are published again"""
     for tree in sorted(glob.glob(f"{SOURCE}/examples/*/")):
         fresh("out")
+        # Their files have paths for it, which are other sources to whoever reads them.
+        if any("self: {}" in text(path) for path in glob.glob(f"{tree}/*/*.yaml")):
+            continue
         result = xdspub("build", tree, "-o", "out")
         assert result.returncode == 0, result
         for group in sorted(name for name in os.listdir("out") if not name.startswith("."))[:1]:
