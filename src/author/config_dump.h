@@ -44,7 +44,7 @@ struct config_dump_options {
 };
 
 /* 0; -EBADMSG: this is no config dump, or not all of it could be read (see diags: then what could
- * be is there). Messages live in the arena. */
+ * be is there). Messages live in the arena; config_dump_fini in any case. */
 int config_dump_read(const struct config_dump_options *options, const struct node *root,
 	struct arena *arena, struct diag_list *diags, struct config_dump *ret_dump);
 void config_dump_fini(struct config_dump *dump);

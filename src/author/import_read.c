@@ -208,8 +208,10 @@ static void read_dump(struct import_reader *reader, const struct node *root)
 
 	reader->text = NULL;
 	plan->has_dump = true;
-	if (config_dump_read(&options, root, plan->arena, plan->diags, &dump) < 0)
+	if (config_dump_read(&options, root, plan->arena, plan->diags, &dump) < 0) {
+		config_dump_fini(&dump);
 		return;
+	}
 	config_dump_report(&dump, reader->source->path, plan->diags);
 	for (size_t i = 0; i < dump.count; i++)
 		add_dumped(reader, &dump.items[i]);

@@ -384,7 +384,8 @@ static void apply(struct rest *rest, struct cuttings *cuttings, struct buf *out)
 	struct slice text = rest->plan->bootstrap_source->outline.text;
 	size_t from = 0;
 
-	qsort(cuttings->items, cuttings->count, sizeof(*cuttings->items), compare_cuttings);
+	if (cuttings->count)
+		qsort(cuttings->items, cuttings->count, sizeof(*cuttings->items), compare_cuttings);
 	for (size_t i = 0; i < cuttings->count; i++) {
 		const struct cutting *one = &cuttings->items[i];
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "author/sample_node.h"
 
+#include <ctype.h>
 #include <math.h>
 
 #include "base/buf.h"
 
 /* What a free part of a text is made of, one after the other. */
-static const char *const fillers[] = {"1", "", "x", "envoy", "node-1", "0", "any", "q7"};
+static const char *const fillers[] = {"1", "", "x", "envoy", "q7"};
 #define FILLERS (sizeof(fillers) / sizeof(*fillers))
 
 /* One try: a number that is taken apart for one choice after the other. */
@@ -20,6 +21,7 @@ struct wish {
 	struct slice exact; /* data NULL: anything */
 	struct slice prefix, suffix;
 	struct buf contains;
+	bool ignores_case;
 };
 
 static size_t choose(struct sampler *sampler, size_t count)
@@ -45,6 +47,7 @@ static const struct match *first_leaf(const struct match *match)
 
 static void add_wish(struct sampler *sampler, const struct match *match, struct wish *wish)
 {
+	wish->ignores_case |= match->ignore_case;
 	switch (match->kind) {
 	case MATCH_ALL:
 		for (size_t i = 0; i < match->children_count; i++)
@@ -85,11 +88,19 @@ static json_t *make_text(struct sampler *sampler, const struct match *match)
 	if (wish.exact.data) {
 		buf_append_slice(&text, wish.exact);
 	} else {
+		size_t behind = choose(sampler, FILLERS), before = 1;
+
+		if (wish.contains.length || wish.suffix.length) /* "1" is not in front at first */
+			before = (choose(sampler, FILLERS) + 1) % FILLERS;
 		buf_append_slice(&text, wish.prefix);
+		buf_puts(&text, fillers[before]);
 		buf_append_slice(&text, buf_slice(&wish.contains));
-		buf_puts(&text, fillers[choose(sampler, FILLERS)]);
+		buf_puts(&text, fillers[behind]);
 		buf_append_slice(&text, wish.suffix);
 	}
+	if (wish.ignores_case && choose(sampler, 2))
+		for (size_t i = 0; i < text.length; i++)
+			text.data[i] = (char)toupper((unsigned char)text.data[i]);
 	made = json_stringn(text.length ? text.data : "", text.length);
 	buf_fini(&text);
 	buf_fini(&wish.contains);

@@ -72,11 +72,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct limits limits = {.yaml_nodes = 20000};
 	const struct schema *schema = envoy_schema();
-	struct validator *validator = validator_new(schema);
+	static struct validator *validator; /* knows more types with each run */
 	struct diag_list *diags = diag_list_new(0);
 	struct import_plan plan;
 	uint8_t choice = size ? data[0] : 0;
 
+	if (!validator)
+		validator = validator_new(schema);
 	import_plan_init(&plan, schema, &limits, diags);
 	if (import_read(&plan, validator, "fuzz", choice & 1 ? IMPORT_CONFIG_DUMP : IMPORT_ANY,
 		    xstrndup(size ? (const char *)data + 1 : "", size ? size - 1 : 0),
@@ -84,6 +86,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		write_all(&plan, choice);
 	import_plan_fini(&plan);
 	diag_list_free(diags);
-	validator_free(validator);
 	return 0;
 }
