@@ -356,6 +356,33 @@ static int read_groups_text(
 	return error;
 }
 
+/* Nobody knows which groups a mount would mean that has never given anything; and nodes of theirs
+ * must not become those of others. */
+static int wait_for_folders(const struct compiler *compiler, const struct groups *groups)
+{
+	int error = 0;
+
+	for (size_t i = 1; i < compiler->mounts.count; i++) {
+		const struct mount *mount = &compiler->mounts.items[i];
+
+		if (mount->was_good || mount->is_open)
+			continue;
+		for (size_t k = 0; k < groups->eaches_count; k++) {
+			const struct groups_each *each = &groups->eaches[k];
+
+			if (!groups_pattern_may_match_below(&each->pattern, mount->at))
+				continue;
+			diag_error(compiler->groups_diags, FOLDER_GROUPS_FILE, each->at,
+				"each-waits",
+				"each: %.*s may match folders of the mount at %s, which has given "
+				"nothing yet",
+				SLICE_ARG(each->pattern.path), mount->at.data);
+			error = -EAGAIN;
+		}
+	}
+	return error;
+}
+
 static void read_groups(struct compiler *compiler, const struct tree_entry *entry)
 {
 	struct buf text = BUF_INIT;
@@ -363,15 +390,17 @@ static void read_groups(struct compiler *compiler, const struct tree_entry *entr
 
 	if (!read_groups_text(compiler, entry, &text) &&
 		!groups_read(FOLDER_GROUPS_FILE, buf_slice(&text), &compiler->shape.folders,
-			compiler->schema, compiler->groups_diags, &groups))
+			compiler->schema, compiler->groups_diags, &groups) &&
+		wait_for_folders(compiler, groups) == 0)
 		compiler->groups_are_good = true;
 	if (groups) {
 		silence_add(&compiler->groups_silence, FOLDER_GROUPS_FILE, buf_slice(&text),
 			compiler->groups_diags);
 		silence_apply(compiler->groups_silence, compiler->groups_diags);
 	}
-	if (groups && compiler->layering && !compiler->layering->groups->is_default &&
-		slice_equal(groups->text, compiler->layering->groups->text))
+	if (groups && (!compiler->groups_are_good ||
+			      (compiler->layering && !compiler->layering->groups->is_default &&
+				      slice_equal(groups->text, compiler->layering->groups->text))))
 		groups_free(groups); /* repaired: it says what it said before */
 	else if (groups)
 		set_layering(compiler, groups);

@@ -478,6 +478,18 @@ static void fail_nothing_found(struct groups_reader *reader, const struct node *
 	buf_fini(&text);
 }
 
+static void note_each(
+	struct groups_reader *reader, const struct groups_pattern *pattern, struct position at)
+{
+	struct groups *groups = reader->groups;
+	size_t size = sizeof(*groups->eaches);
+
+	groups->eaches = arena_grow(groups->arena, groups->eaches, groups->eaches_count * size,
+		(groups->eaches_count + 1) * size);
+	assert(groups->eaches);
+	groups->eaches[groups->eaches_count++] = (struct groups_each){*pattern, at};
+}
+
 /* One group for each folder that the pattern matches. */
 static void read_each(struct groups_reader *reader, const struct node *node,
 	const struct node_pair *each, uint32_t source)
@@ -495,6 +507,7 @@ static void read_each(struct groups_reader *reader, const struct node *node,
 		FAIL(reader, each->value->at, "bad-each", "%s", problem);
 		return;
 	}
+	note_each(reader, &pattern, each->value->at);
 	found = groups_pattern_find(&pattern, reader->folders, reader->groups->arena, &count);
 	if (count == 0)
 		fail_nothing_found(reader, each->value);

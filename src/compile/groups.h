@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/hash.h"
+#include "compile/groups_each.h"
 #include "schema/schema.h"
 #include "snapshot/config_sources.h"
 #include "snapshot/selector.h"
@@ -50,6 +51,11 @@ struct groups_entry {
 	struct slice folder; /* the one that each: made it for; data NULL: no each: */
 };
 
+struct groups_each {
+	struct groups_pattern pattern;
+	struct position at;
+};
+
 struct groups {
 	struct arena *arena;
 	struct groups_entry *entries;
@@ -60,6 +66,8 @@ struct groups {
 	bool isolate_tree;		 /* one error holds back every group */
 	bool is_default;		 /* made up because there is no groups.yaml */
 	bool has_each;			 /* other folders may mean other groups */
+	struct groups_each *eaches;
+	size_t eaches_count;
 	struct slice text; /* what it was read from; then, as comments, the folders each: found */
 	struct selector *selector;
 	struct hash sources; /* struct config_sources by digest */

@@ -90,6 +90,19 @@ bool groups_pattern_match(
 	return patterns.length == 0 && names.length == 0;
 }
 
+bool groups_pattern_may_match_below(const struct groups_pattern *pattern, struct slice folder)
+{
+	struct slice patterns = pattern->path, names = folder;
+
+	while (patterns.length && names.length) {
+		struct slice name = next_name(&names), capture;
+
+		if (!is_candidate(name) || !match_name(next_name(&patterns), name, &capture))
+			return false;
+	}
+	return patterns.length > 0 && names.length == 0;
+}
+
 static int compare_found(const void *a, const void *b)
 {
 	const struct groups_found *one = a, *two = b;

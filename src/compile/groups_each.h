@@ -30,6 +30,8 @@ const char *groups_pattern_read(
 /* False: the folder does not match. Captures point into `folder`. */
 bool groups_pattern_match(
 	const struct groups_pattern *pattern, struct slice folder, struct groups_found *ret_found);
+/* Whether a folder below this one, which is not known yet, could match. */
+bool groups_pattern_may_match_below(const struct groups_pattern *pattern, struct slice folder);
 /* All that match among the keys of `folders` (NULL: none), by path; in the arena. */
 struct groups_found *groups_pattern_find(const struct groups_pattern *pattern,
 	const struct hash *folders, struct arena *arena, size_t *ret_count);

@@ -255,7 +255,9 @@ static void swap_folders(struct compiler *compiler, struct mount *mount, bool fo
 		else
 			shape_remove_folder(&compiler->shape, slot->key);
 	}
-	if (mount->folders.count && compiler_depends_on_folders(compiler))
+	/* Groups may wait for a mount to be good, whichever folders it has. */
+	if ((mount->folders.count || !compiler->groups_are_good) &&
+		compiler_depends_on_folders(compiler))
 		compiler->groups_changed = true;
 }
 

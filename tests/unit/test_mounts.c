@@ -437,6 +437,39 @@ static void test_conflicts_hold_the_newcomer(void **state)
 	fini(&m);
 }
 
+/* What the root's files are for goes from a mount: it is the mount that is held. */
+static void test_mount_that_breaks_the_root(void **state)
+{
+	struct mounted m;
+
+	init(&m, state, false);
+	write_mounts(&m);
+	scratch_write(&m.base.scratch, "eds/routes/r.yaml", "- name: r\n- name: q\n");
+	scratch_write(&m.base.scratch, "root/edge/virtual-hosts/r/v.yaml",
+		"name: v\ndomains: [v.example]\n");
+	scratch_write(&m.base.scratch, "root/groups.yaml",
+		"groups:\n- {name: edge, match: {id: edge}, layers: [common, edge, live/eds]}\n"
+		"- {name: plain, layers: [common]}\n");
+	run(&m.base);
+	assert_state(&m, "live/eds", BUILD_MOUNT_GOOD);
+	assert_false(group(&m.base, "edge")->is_held);
+	scratch_write(&m.base.scratch, "eds/routes/r.yaml", "- name: q\n");
+	for (int i = 0; i < 2; i++) {
+		run(&m.base);
+		assert_state(&m, "live/eds", BUILD_MOUNT_HELD);
+		assert_said(&m.base, "what this mount has now would hold group \"edge\"");
+		assert_said(&m.base, "edge/virtual-hosts/r/v.yaml:1:1: error: ");
+		assert_false(group(&m.base, "edge")->is_held);
+		assert_non_null(find(&m.base, "edge", XDS_RDS, "r"));
+	}
+	/* The root does without it, and with that the mount may. */
+	scratch_remove(&m.base.scratch, "root/edge/virtual-hosts");
+	run(&m.base);
+	assert_state(&m, "live/eds", BUILD_MOUNT_GOOD);
+	assert_null(find(&m.base, "edge", XDS_RDS, "r"));
+	fini(&m);
+}
+
 static void test_folders_of_a_mount_make_groups(void **state)
 {
 	struct mounted m;
@@ -484,6 +517,33 @@ static void test_folders_of_a_mount_make_groups(void **state)
 	restart_mounted(&m);
 	run(&m.base);
 	assert_int_equal(count(&m, "edge-as", XDS_EDS), 1);
+	fini(&m);
+}
+
+/* One mount's folders are there, those of another are not known yet. */
+static void test_groups_wait_for_folders(void **state)
+{
+	struct mounted m;
+
+	init(&m, state, true);
+	scratch_write(&m.base.scratch, "root/groups.yaml",
+		"groups:\n- {each: live/*/*, name: \"{1}-{2}\", match: {id: \"{2}\"}, layers: "
+		"[common, \"live/{1}/{2}\"]}\n- {name: rest, layers: [common]}\n");
+	scratch_write(&m.base.scratch, "eds/eu/endpoints/a.yaml", "cluster_name: a\n");
+	run(&m.base);
+	assert_false(m.base.build->groups_are_good);
+	assert_int_equal(m.base.build->groups_count, 0);
+	assert_said(&m.base, "groups.yaml:2:10: error: each: live/*/* may match folders of the "
+			     "mount at live/tls");
+	scratch_write(&m.base.scratch, "tls/eu/secrets/s.yaml", "name: s\ngeneric_secret: {}\n");
+	run(&m.base);
+	assert_true(m.base.build->groups_are_good);
+	assert_int_equal(m.base.build->groups_count, 3);
+	scratch_rename(&m.base.scratch, "tls", "away");
+	restart_mounted(&m);
+	run(&m.base);
+	assert_true(m.base.build->groups_are_good);
+	assert_int_equal(count(&m, "tls-eu", XDS_SDS), 1);
 	fini(&m);
 }
 
@@ -690,7 +750,9 @@ int main(void)
 		cmocka_unit_test(test_fence),
 		cmocka_unit_test(test_files_stay_in_their_mount),
 		cmocka_unit_test(test_conflicts_hold_the_newcomer),
+		cmocka_unit_test(test_mount_that_breaks_the_root),
 		cmocka_unit_test(test_folders_of_a_mount_make_groups),
+		cmocka_unit_test(test_groups_wait_for_folders),
 		cmocka_unit_test(test_hidden_files),
 		cmocka_unit_test(test_root_that_vanishes),
 		cmocka_unit_test(test_costs_the_change),
