@@ -21,7 +21,7 @@ silent()
 }
 
 for tree in "${top_srcdir:?}"/examples/*/; do
-	silent "examples/$(basename "$tree")" "$XDSPUB" check --strict --ignore work-in-progress "$tree"
+	silent "examples/$(basename "$tree")" "$XDSPUB" check --strict "$tree"
 done
 for file in "$top_srcdir"/examples/envoy-*.yaml; do
 	silent "examples/$(basename "$file")" "$XDSPUB" check --strict --as bootstrap "$file"
