@@ -107,9 +107,12 @@ static void put_type(const struct explain_from *from, const struct schema_field 
 		buf_printf(&text, "map[%s]", scalars[field->message->fields[0].type]);
 	else if (field->is_repeated)
 		buf_puts(&text, "[]");
-	buf_puts(&text, scalar	      ? scalar
-			: enumeration ? names_short(from->schema, enumeration->full_name)
-				      : names_short(from->schema, message->full_name));
+	if (scalar)
+		buf_puts(&text, scalar);
+	else if (enumeration)
+		buf_puts(&text, names_short(from->schema, enumeration->full_name));
+	else if (message)
+		buf_puts(&text, names_short(from->schema, message->full_name));
 	set_text(to, "type", buf_slice(&text));
 	buf_fini(&text);
 	if (message && !scalar) {

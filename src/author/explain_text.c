@@ -214,11 +214,17 @@ static void put_fields(const struct printer *printer, const json_t *document)
 		return;
 	put_heading(printer, "FIELDS");
 	/* What a tree has of a field is no more than its place. */
-	json_array_foreach(fields, i, field) is_tree = is_tree || !json_object_get(field, "number");
+	json_array_foreach(fields, i, field)
+	{
+		is_tree = is_tree || !json_object_get(field, "number");
+	}
 	if (is_tree)
 		put_tree(printer, fields, 2);
-	else
-		json_array_foreach(fields, i, field) put_field(printer, document, field);
+	json_array_foreach(fields, i, field)
+	{
+		if (!is_tree)
+			put_field(printer, document, field);
+	}
 }
 
 static void put_values(const struct printer *printer, const json_t *document)

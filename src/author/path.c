@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "author/path.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -267,6 +268,17 @@ static int take_value(struct walk *walk, struct slice name)
 		names_short(walk->schema, enumeration->full_name), &suggestion);
 }
 
+/* Of a path that ends where nothing can be below. */
+static const char *last_name(const struct path *path)
+{
+	if (path->kind == PATH_VALUE)
+		return path->value->name;
+	if (path->kind == PATH_ONEOF)
+		return path->oneof->name;
+	assert(path->field);
+	return path->field->name;
+}
+
 static int take_step(struct walk *walk)
 {
 	const struct schema_message *message = walk->path.message;
@@ -282,10 +294,7 @@ static int take_step(struct walk *walk)
 	if (walk->path.kind == PATH_VALUE || walk->path.kind == PATH_ONEOF ||
 		(!message && !walk->path.enumeration)) {
 		buf_puts(walk->problem, "there is nothing below ");
-		quote(walk->problem,
-			slice_of(walk->path.kind == PATH_VALUE	 ? walk->path.value->name
-				 : walk->path.kind == PATH_ONEOF ? walk->path.oneof->name
-								 : walk->path.field->name));
+		quote(walk->problem, slice_of(last_name(&walk->path)));
 		buf_puts(walk->problem,
 			walk->path.kind == PATH_ONEOF ? ": its fields belong to the message" : "");
 		return -EINVAL;

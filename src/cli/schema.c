@@ -116,18 +116,26 @@ static void print_description(const json_t *document)
 
 	if (json_object_get(document, "messages")) {
 		json_array_foreach(json_object_get(document, "messages"), i, one)
+		{
 			printf("%s%s%s\n", get(one, "name"), get(one, "extension")[0] ? "  " : "",
 				get(one, "extension"));
+		}
 		return;
 	}
 	printf("%s\n", get(document, "label"));
 	json_array_foreach(json_object_get(document, "sets"), i, one)
+	{
 		printf("  %s, %lld bytes\n", get(one, "path"), number(one, "bytes"));
+	}
 	printf("  %lld files, %lld message types, %lld comments\n", number(document, "files"),
 		number(document, "message_count"), number(document, "comments"));
-	json_array_foreach(json_object_get(document, "resources"), i, one) printf(
-		"  %-5s %-18s %s%s\n", get(one, "name"), get(one, "folder"), get(one, "message"),
-		json_is_true(json_object_get(one, "known")) ? "" : "  (not in this schema)");
+	json_array_foreach(json_object_get(document, "resources"), i, one)
+	{
+		printf("  %-5s %-18s %s%s\n", get(one, "name"), get(one, "folder"),
+			get(one, "message"),
+			json_is_true(json_object_get(one, "known")) ? ""
+								    : "  (not in this schema)");
+	}
 }
 
 /* ---- JSON Schemas ---- */
