@@ -262,7 +262,7 @@ def checkouts():
         write(f"tree/mesh/endpoints/new-{i}.yaml", endpoints(f"new-{i}"))
     git("add", "-A")
     git("commit", "-qm", "two")
-    with Daemon("tree", settle="50ms", grace="300ms") as daemon:
+    with Daemon("tree", settle="400ms", grace="300ms") as daemon:
         daemon.until_ready()
         daemon.until_idle()
         daemon.check_equal(GROUPS)
