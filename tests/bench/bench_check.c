@@ -69,7 +69,8 @@ static double compile_ms(const struct schema *schema, const char *root, bool pla
 
 	is_plain = plain;
 	compiler = compiler_new(&options);
-	if (compiler_run(compiler, NULL, 0, 0, NULL, &build) || diag_list_count(build->diags) > 0)
+	if (compiler_run(compiler, NULL, 0, 0, NULL, &build) ||
+		diag_list_level_count(build->diags, DIAG_ERROR) > 0)
 		abort();
 	end = processor_ms();
 	compiler_free(compiler);
