@@ -93,7 +93,9 @@ struct open_body *open_builder_finish(struct open_builder *builder)
 		open->places = (struct open_place *)(open + 1);
 		open->marks = (struct open_mark *)(open->places + open->places_count);
 		names = (char *)(open->marks + open->marks_count);
-		memcpy(open->marks, builder->marks, open->marks_count * sizeof(struct open_mark));
+		if (open->marks_count)
+			memcpy(open->marks, builder->marks,
+				open->marks_count * sizeof(struct open_mark));
 		for (uint32_t i = 0; i < open->places_count; i++) {
 			struct slice name = builder->places[i].name;
 
@@ -151,8 +153,8 @@ void open_body_write(const struct open_body *open, struct buf *record)
 		record_put_number(record, mark->at, 4);
 		record_put_number(record, mark->start, 4);
 		record_put_number(record, mark->end, 4);
-		record_put_number(record, (uint64_t)(mark->outer + 1), 4);
-		record_put_number(record, (uint64_t)(mark->place + 1), 4);
+		record_put_number(record, (uint32_t)mark->outer + 1u, 4);
+		record_put_number(record, (uint32_t)mark->place + 1u, 4);
 	}
 }
 

@@ -40,8 +40,9 @@ WANT = {  # what stands in an open source
 }
 
 
-def file_source(seen_as, extension, stem, name):
-    return {"path_config_source": {"path": f"{seen_as}/edge/{stem}/{name}/{stem}.{extension}"}, **V3}
+def file_source(seen_as, extension, stem, name, group="edge"):
+    path = f"{seen_as}/{group}/{stem}/{name}/{stem}.{extension}"
+    return {"path_config_source": {"path": path}, **V3}
 
 
 def cluster(name, extra=""):
@@ -125,15 +126,15 @@ def parse_file(extension, data):
     return json_format.ParseDict(tree, DiscoveryResponse(), descriptor_pool=POOL)
 
 
-def read_file(folder, extension, stem):
-    with open(f"{folder}/edge/{stem}/{stem}.{extension}", "rb") as file:
+def read_file(folder, extension, stem, group="edge"):
+    with open(f"{folder}/{group}/{stem}/{stem}.{extension}", "rb") as file:
         return parse_file(extension, file.read())
 
 
-def check_files(folder, seen_as, extension):
+def check_files(folder, seen_as, extension, group="edge"):
     """Versions of the sets in these files."""
-    cds, lds = (read_file(folder, extension, stem) for stem in ("cds", "lds"))
-    where = lambda stem, name: file_source(seen_as, extension, stem, name)  # noqa: E731
+    cds, lds = (read_file(folder, extension, stem, group) for stem in ("cds", "lds"))
+    where = lambda stem, name: file_source(seen_as, extension, stem, name, group)  # noqa: E731
     check_clusters(by_name(cds), where("eds", "a"), where("eds", "b"), where("sds", "ca"))
     check_listeners(by_name(lds), where("rds", "r"))
     return {"CDS": cds.version_info, "LDS": lds.version_info}
@@ -297,13 +298,17 @@ def seen_as():
 
 
 def build():
-    """xdspub build writes the same files as the daemon"""
+    """xdspub build: as the daemon's files; groups with the same layers have paths of their own"""
     write_tree()
+    write("tree/groups.yaml", SOURCES + "groups:\n- {name: edge, match: {id: e}, layers: [.]}\n"
+          "- {name: other, layers: [.]}\n")
     fresh("out2")
     result = xdspub("build", "tree", "-o", "out2", *OPTIONS)
     assert result.returncode == 0 and "config-source" not in result.stderr, result
     for extension in FORMATS:
-        check_files("out2", os.path.realpath("out2"), extension)
+        versions = [check_files("out2", os.path.realpath("out2"), extension, group)
+                    for group in ("edge", "other")]
+        assert versions[0] == versions[1]
     result = xdspub("check", "tree")
     assert result.returncode == 0 and "config-source" not in result.stdout, result
 

@@ -266,6 +266,67 @@ static void test_broken_holds_only_itself(void **state)
 	fini(&m);
 }
 
+/* What a mount gave last keeps its open config sources: over starts, while it is held, and when
+ * groups.yaml says meanwhile what stands in them. */
+static void test_open_config_sources(void **state)
+{
+	static const char *const says[] = {"config_sources: {rest: {ads: {}}}\n", ""};
+	const struct resource *cluster;
+	struct digest digest, first;
+	struct mounted m;
+
+	init(&m, state, true);
+	write_mounts(&m);
+	scratch_write(&m.base.scratch, "eds/clusters/open.yaml",
+		"name: open\ntype: EDS\neds_cluster_config: {eds_config: {self: {}}}\n");
+	run(&m.base);
+	first = digest = find(&m.base, "edge", XDS_CDS, "open")->digest;
+	for (size_t i = 0; i < 2; i++) {
+		struct buf text = BUF_INIT;
+
+		if (i == 0)
+			scratch_write(&m.base.scratch, "eds/clusters/open.yaml",
+				"name: open\nnonsense: 1\n");
+		restart_mounted(&m);
+		run(&m.base);
+		assert_state(&m, "live/eds", BUILD_MOUNT_HELD);
+		cluster = find(&m.base, "edge", XDS_CDS, "open");
+		assert_int_equal(cluster->open->places_count, 1);
+		assert_true(digest_equal(&cluster->digest, &digest));
+		buf_printf(&text, "%s%s", says[i], GROUPS);
+		scratch_write(&m.base.scratch, "root/groups.yaml", buf_cstr(&text));
+		run(&m.base);
+		buf_fini(&text);
+		cluster = find(&m.base, "edge", XDS_CDS, "open");
+		assert_int_equal(digest_equal(&cluster->digest, &first), i == 1);
+		digest = cluster->digest;
+		assert_true(slice_equal(resource_body(cluster, SOURCE_ADS),
+				    resource_body(cluster, SOURCE_REST)) == (i == 0));
+	}
+	/* A draft with the same resource among others waits for another file. */
+	scratch_write(&m.base.scratch, "eds/clusters/open.yaml",
+		"name: open\ntype: EDS\neds_cluster_config: {eds_config: {}}\n---\nname: more\n");
+	scratch_write(&m.base.scratch, "eds/clusters/bad.yaml", "name: open\nnonsense: 1\n");
+	run(&m.base);
+	assert_state(&m, "live/eds", BUILD_MOUNT_HELD);
+	scratch_write(&m.base.scratch, "root/groups.yaml",
+		"groups:\n"
+		"- {name: edge, match: {id: edge}, layers: [common, live/eds],\n"
+		"   config_sources: {rest: {ads: {}}}}\n"
+		"- {name: tls, layers: [common, live/tls]}\n");
+	/* The sources have other numbers by now. */
+	run(&m.base);
+	scratch_remove(&m.base.scratch, "eds/clusters/bad.yaml");
+	run(&m.base);
+	assert_state(&m, "live/eds", BUILD_MOUNT_GOOD);
+	assert_non_null(find(&m.base, "edge", XDS_CDS, "more"));
+	cluster = find(&m.base, "edge", XDS_CDS, "open");
+	assert_false(digest_equal(&cluster->digest, &digest));
+	assert_true(slice_equal(
+		resource_body(cluster, SOURCE_ADS), resource_body(cluster, SOURCE_REST)));
+	fini(&m);
+}
+
 /* The same with a start in between: what was good is on disk. */
 static void test_last_good_over_restarts(void **state)
 {
@@ -747,6 +808,7 @@ int main(void)
 		cmocka_unit_test(test_first_start_waits),
 		cmocka_unit_test(test_broken_holds_only_itself),
 		cmocka_unit_test(test_last_good_over_restarts),
+		cmocka_unit_test(test_open_config_sources),
 		cmocka_unit_test(test_fence),
 		cmocka_unit_test(test_files_stay_in_their_mount),
 		cmocka_unit_test(test_conflicts_hold_the_newcomer),
