@@ -5,6 +5,7 @@ import glob
 import http.server
 import json
 import os
+import re
 import shutil
 import threading
 
@@ -237,6 +238,11 @@ def config_dump(tree, group):
             {"ecds_filter": one} for one in every("ecds")]}]}
 
 
+def group_is_open(tree):
+    """Its config sources are filled in (self: {}): a dump has them literally, which is another version."""
+    return any("self: {}" in text(path) for path in glob.glob(f"{tree}/**/*.yaml", recursive=True))
+
+
 def dumps():
     """a config dump with everything of an example: the same versions, but for runtime layers"""
     for name in ("edge-proxy", "front-proxy", "mutual-tls", "scoped-routes", "credential-injection",
@@ -250,7 +256,10 @@ def dumps():
         assert "warning" not in result.stderr, result
         assert xdspub("build", "tree", "-o", "again", "--format", "json").returncode == 0
         for path in glob.glob(f"out/{group}/**/*.json", recursive=True):
-            assert text(path) == text(path.replace(f"out/{group}", "again/default")), path
+            one, other = text(path), text(path.replace(f"out/{group}", "again/default"))
+            if group_is_open(f"{SOURCE}/examples/{name}"):
+                one, other = (re.sub('"version_info": *"[^"]*"', "", content) for content in (one, other))
+            assert one == other, path
         rest = message("tree/_bootstrap.yaml", BOOTSTRAP)
         assert rest["node"] == {"id": "n1", "cluster": "c"}, rest
 
