@@ -21,6 +21,25 @@ static void print_line(const char *line, size_t length)
 	putchar('\n');
 }
 
+static bool ends_sentence(const char *at, size_t left)
+{
+	return (*at == '.' || *at == '?' || *at == '!') && left > 2 && at[1] == ' ';
+}
+
+/* Each sentence begins a line, as mdoc wants it. */
+static void print_sentences(const char *line, size_t length)
+{
+	size_t start = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (!ends_sentence(line + i, length - i))
+			continue;
+		print_line(line + start, i + 1 - start);
+		start = i + 2;
+	}
+	print_line(line + start, length - start);
+}
+
 static void print_page(const char *page)
 {
 	bool is_example = false;
@@ -39,7 +58,7 @@ static void print_page(const char *page)
 		else if (is_indented)
 			print_line(page + 4, length - 4);
 		else
-			print_line(page, length);
+			print_sentences(page, length);
 		page += length + 1;
 	}
 	if (is_example)

@@ -183,8 +183,9 @@ static const struct resource *find_culprit(struct tries *tries, struct buf *outp
 /* A cluster that the group does not have is the bootstrap's, or the references tell. */
 static bool add_cluster(struct tries *tries, struct slice reason)
 {
-	const char *at =
-		memmem(reason.data, reason.length, UNKNOWN_CLUSTER, strlen(UNKNOWN_CLUSTER));
+	const char *at = reason.data ? memmem(reason.data, reason.length, UNKNOWN_CLUSTER,
+					       strlen(UNKNOWN_CLUSTER))
+				     : NULL;
 	const char *end;
 
 	if (!at)

@@ -48,7 +48,7 @@ def stand_in(text):
 
 
 def check(envoy, *arguments):
-    result = xdspub("check", "tree", "--with-envoy", envoy, "-fjson", *arguments)
+    result = xdspub("check", "tree", "--with-envoy", envoy, "-fjson", "--select", "envoy-*", *arguments)
     found = [d for d in json.loads(result.stdout)["diagnostics"] if d["rule"].startswith("envoy-")]
     return result, [(d.get("path", ""), d["line"], d["rule"]) for d in found], found
 
