@@ -245,14 +245,8 @@ def group_is_open(tree):
 
 def dumps():
     """a config dump with everything of an example: the same versions, but for runtime layers"""
-    count = 0
     for name in ("edge-proxy", "front-proxy", "mutual-tls", "scoped-routes", "credential-injection",
                  "regions", "weighted-clusters"):
-        # Files have paths for open sources, and paths are other sources to whoever reads them.
-        if any("self: {}" in text(path)
-               for path in glob.glob(f"{SOURCE}/examples/{name}/**/*.yaml", recursive=True)):
-            continue
-        count += 1
         fresh("out", "tree", "again")
         assert xdspub("build", f"{SOURCE}/examples/{name}", "-o", "out", "--format",
                       "json").returncode == 0
@@ -268,7 +262,6 @@ def dumps():
             assert one == other, path
         rest = message("tree/_bootstrap.yaml", BOOTSTRAP)
         assert rest["node"] == {"id": "n1", "cluster": "c"}, rest
-    assert count >= 3, count
 
 
 def dump_states():
