@@ -402,14 +402,21 @@ static int take_next(struct walk *walk)
 	}
 }
 
+static bool is_possible(struct slice text)
+{
+	return text.length <= PATH_BYTES && !(text.length && memchr(text.data, '\0', text.length));
+}
+
 int path_resolve(struct names *names, const struct schema *schema, struct slice text,
 	struct path *ret_path, struct buf *problem)
 {
 	struct walk walk = {.names = names, .schema = schema, .rest = text, .problem = problem};
 	int error = 0;
 
-	if (text.length == 0 || text.length > PATH_BYTES) {
-		buf_puts(problem, text.length ? "this is too long for a path" : "there is no name");
+	if (text.length == 0 || !is_possible(text)) {
+		buf_puts(problem, text.length == 0	     ? "there is no name"
+				  : text.length > PATH_BYTES ? "this is too long for a path"
+							     : "there is a NUL byte in it");
 		return -EINVAL;
 	}
 	if (!take_full_name(&walk))
@@ -552,7 +559,7 @@ void path_complete(struct names *names, const struct schema *schema, struct slic
 	struct path path;
 	size_t at = text.length, cursor = 0;
 
-	if (text.length > PATH_BYTES)
+	if (!is_possible(text))
 		return;
 	hash_init(&completion.told);
 	while (at && !(text.data[at - 1] == '.' || text.data[at - 1] == ':'))
