@@ -42,6 +42,32 @@ static bool describe_neighbour(struct bind_context *bind, const struct schema_me
 	return false;
 }
 
+/* Fields of API v2, which many examples still have, and what does their job in v3. */
+static const struct {
+	const char *old, *now;
+} leftovers[] = {
+	{"config", "typed_config"},
+	{"extension_protocol_options", "typed_extension_protocol_options"},
+	{"filter_config", "typed_config"},
+	{"hosts", "load_assignment"},
+	{"per_filter_config", "typed_per_filter_config"},
+	{"regex", "safe_regex"},
+	{"regex_match", "string_match"},
+	{"tls_context", "transport_socket"},
+};
+
+static bool describe_leftover(const struct schema_message *type, struct slice key, struct buf *out)
+{
+	for (size_t i = 0; i < sizeof(leftovers) / sizeof(leftovers[0]); i++) {
+		if (!slice_is(key, leftovers[i].old) ||
+			!schema_field_by_name(type, slice_of(leftovers[i].now)))
+			continue;
+		buf_printf(out, "; that is API v2, in v3 \"%s\" does its job", leftovers[i].now);
+		return true;
+	}
+	return false;
+}
+
 void bind_unknown_field(
 	struct bind_context *bind, const struct schema_message *type, const struct node_pair *pair)
 {
@@ -56,7 +82,8 @@ void bind_unknown_field(
 			&suggestion, is_camel ? type->fields[i].json_name : type->fields[i].name);
 	if (slice_is(pair->key, "@type"))
 		buf_printf(&hint, "; it is no Any, leave \"@type\" out");
-	else if (!describe_neighbour(bind, type, pair->key, &hint))
+	else if (!describe_leftover(type, pair->key, &hint) &&
+		 !describe_neighbour(bind, type, pair->key, &hint))
 		buf_puts(&hint, suggestion_phrase(&suggestion, phrase));
 	bind_quote(pair->key, quoted);
 	if (bind->options->lenient)
