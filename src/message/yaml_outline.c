@@ -252,9 +252,12 @@ static int read_events(struct outliner *outliner)
 
 int yaml_outline_read(struct slice text, struct outline *ret_outline)
 {
-	struct outliner outliner = {.outline.text = text.data ? text : SLICE("")};
+	struct outliner outliner = {0};
 	int rc;
 
+	if (!text.data)
+		text = SLICE("");
+	outliner.outline.text = text;
 	if (text.length >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0)
 		outliner.outline.text = (struct slice){text.data + 3, text.length - 3};
 	hash_init(&outliner.anchors);
