@@ -341,8 +341,11 @@ static struct groups_ignore *read_ignores(
 static void read_entry_ignores(
 	struct groups_reader *reader, const struct node *map, struct groups_entry *entry)
 {
-	const struct groups_entry *former = entry > reader->groups->entries ? entry - 1 : NULL;
+	const struct groups_entry *former = NULL;
 
+	assert(entry);
+	if (entry > reader->groups->entries)
+		former = entry - 1;
 	if (former && former->source == entry->source) {
 		entry->ignores = former->ignores;
 		entry->ignores_count = former->ignores_count;

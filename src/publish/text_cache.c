@@ -53,6 +53,7 @@ void text_cache_put(struct text_cache *cache, struct set_text *text, enum file_f
 	struct rcstr *source, struct slice bytes)
 {
 	struct text_cache_entry *entry;
+	char *copy;
 
 	if (bytes.length > TEXT_CACHE_BYTES)
 		return;
@@ -64,8 +65,9 @@ void text_cache_put(struct text_cache *cache, struct set_text *text, enum file_f
 	entry->text = set_text_ref(text);
 	entry->source = source ? rcstr_ref(source) : NULL;
 	entry->format = format;
-	entry->bytes = (struct slice){
-		memcpy(xmalloc(bytes.length + 1), bytes.data, bytes.length), bytes.length};
+	copy = xmalloc(bytes.length + 1);
+	memcpy(copy, bytes.data, bytes.length);
+	entry->bytes = (struct slice){copy, bytes.length};
 	put_key(&entry->key, text->set, format, source);
 	hash_put(&cache->entries, buf_slice(&entry->key), entry);
 	cache->bytes += bytes.length;

@@ -374,11 +374,18 @@ static struct xds_table *amend(struct xds_draft *draft)
 	return table;
 }
 
+static bool is_kind(const struct xds_kind *a, const struct xds_kind *b)
+{
+	return a->feed == b->feed && a->type == b->type && a->page_bits == b->page_bits &&
+	       a->is_delta == b->is_delta && a->is_wildcard == b->is_wildcard &&
+	       a->is_wrapping == b->is_wrapping && a->is_tagged == b->is_tagged;
+}
+
 struct xds_table *xds_draft_finish(struct xds_draft *draft)
 {
 	struct xds_table *base = draft->base;
 	size_t count = reduce(draft);
-	bool is_same_kind = memcmp(&draft->kind, &base->whole.kind, sizeof(draft->kind)) == 0;
+	bool is_same_kind = is_kind(&draft->kind, &base->whole.kind);
 	struct xds_table *table;
 
 	draft->kind.page_bits = page_bits_for(count);

@@ -28,6 +28,8 @@
 		[RULE_WITHIN] = name_ ".within" \
 	}
 
+/* The strings of a row are one, the name of the kind and that of the rule: no comma is missing.
+ * NOLINTBEGIN(bugprone-suspicious-missing-comma) */
 static const char *const ids[KIND_COUNT][RULE_COUNT] = {
 	ROW(KIND_FLOAT, "float"), ROW(KIND_DOUBLE, "double"),
 	ROW(KIND_INT32, "int32"), ROW(KIND_INT64, "int64"),
@@ -41,6 +43,7 @@ static const char *const ids[KIND_COUNT][RULE_COUNT] = {
 	ROW(KIND_MAP, "map"), ROW(KIND_ANY, "any"),
 	ROW(KIND_DURATION, "duration"), ROW(KIND_TIMESTAMP, "timestamp"),
 };
+/* NOLINTEND(bugprone-suspicious-missing-comma) */
 /* clang-format on */
 
 const char *rule_id(enum rule_kind kind, enum rule rule)
