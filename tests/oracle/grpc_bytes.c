@@ -159,7 +159,9 @@ static void put_answer(struct parts *parts, const char *version, const char *non
 	body = grpc_response_body(&parts->answer, true);
 	buf_append(out, body->bytes, body->length);
 	grpc_response_tail(&response, out);
-	parts->answer.encoded_free(parts->answer.encoded);
+	for (size_t i = 0; i < XDS_ENCODINGS; i++)
+		if (parts->answer.encoded[i])
+			parts->answer.encoded_free(parts->answer.encoded[i]);
 	rcstr_unref(response.source);
 	for (size_t i = 0; i < parts->answer.items_count; i++)
 		resource_unref(parts->items[i].resource);
