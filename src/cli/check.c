@@ -56,6 +56,7 @@ struct check {
 	struct diag_list *findings; /* paths as they can be opened from here */
 	enum check_format format;
 	size_t as; /* in kinds; KINDS: look what it is */
+	const char *profile;
 	bool is_verbose, is_strict;
 	struct second_opinion opinion; /* program NULL: Envoy is not asked */
 };
@@ -108,6 +109,7 @@ static void check_tree(struct check *check)
 	options = output_compile_options(&check->options, check->schema);
 	options.verbose = check->is_verbose;
 	options.is_thorough = true;
+	options.profile = check->profile;
 	compiler = compiler_new(&options);
 	free((void *)options.mounts);
 	error = compiler_run(compiler, NULL, 0, clock_wall_ms(), NULL, &build);
@@ -158,7 +160,7 @@ static void check_files(struct check *check, char *const *paths, size_t count, e
 	if (!check->options.threads && threads > THREADS_MAX)
 		threads = THREADS_MAX;
 	threads = threads < WORKERS_MAX ? threads : WORKERS_MAX;
-	job.lints = lint_plans_new(check->schema);
+	job.lints = lint_plans_new(check->schema, check->profile);
 	job.readers = xcalloc(threads, sizeof(struct loose_reader *));
 	job.found = xcalloc(count + 1, sizeof(*job.found));
 	job.diags = xcalloc(count + 1, sizeof(struct diag_list *));
@@ -386,6 +388,16 @@ static int read_opinion(struct check *check)
 	return 0;
 }
 
+static int read_profile(struct check *check)
+{
+	const char *const *known = lint_profiles;
+
+	check->profile = args_get(check->args, "profile");
+	while (check->profile && *known && strcmp(*known, check->profile) != 0)
+		known++;
+	return *known ? 0 : usage_error("profile", check->profile, "there is only grpc");
+}
+
 static int read_arguments(struct check *check)
 {
 	const char *as = args_get(check->args, "as");
@@ -401,7 +413,8 @@ static int read_arguments(struct check *check)
 	else if (check->as == KINDS)
 		return usage_error("as", as, "must be tree, published, resources or bootstrap");
 	if (read_format(check) < 0 || read_rules(check, "select") < 0 ||
-		read_rules(check, "ignore") < 0 || read_opinion(check) < 0)
+		read_rules(check, "ignore") < 0 || read_opinion(check) < 0 ||
+		read_profile(check) < 0)
 		return -EINVAL;
 	return 0;
 }
@@ -443,6 +456,9 @@ static const struct args_option check_options[] = {
 	{"format", 'f', "FORMAT", false, "text, json, sarif, github or junit (default: text)"},
 	{"as", 0, "KIND", false,
 		"tree, published, resources or bootstrap\n(default: look what it is)"},
+	{"profile", 0, "CLIENTS", false,
+		"grpc: what gRPC libraries refuse, too, when they and not\n"
+		"Envoy are the clients"},
 	{"with-envoy", 0, "PATH", false,
 		"a second opinion: each group through PATH --mode validate"},
 	{"envoy-timeout", 0, "TIME", false, "how long Envoy may take for each (default: 60s)"},

@@ -51,6 +51,7 @@ struct compiler *compiler_new(const struct compile_options *options)
 	compiler->validators = xcalloc(compiler->threads, sizeof(struct validator *));
 	compiler->verbose = options->verbose;
 	compiler->is_thorough = options->is_thorough;
+	compiler->profile = options->profile;
 	compiler->has_files = options->has_files;
 	compiler->has_rest = options->has_rest;
 	if (options->only_groups) {
@@ -534,7 +535,7 @@ static void read_units(struct compiler *compiler)
 	if (threads > queue->count)
 		threads = (unsigned)queue->count;
 	if (!compiler->lints)
-		compiler->lints = lint_plans_new(compiler->schema);
+		compiler->lints = lint_plans_new(compiler->schema, compiler->profile);
 	job.readers = xcalloc(threads, sizeof(*job.readers));
 	job.readings = xcalloc(queue->count, sizeof(*job.readings));
 	for (unsigned i = 0; i < threads; i++) {

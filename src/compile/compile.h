@@ -40,6 +40,7 @@ struct compile_options {
 	/* Everything is looked at: what only resources together show, such as missing references
 	 * (joins.h), and what silences nothing. Each run that has news then costs the tree. */
 	bool is_thorough;
+	const char *profile; /* one of lint_profiles, borrowed; NULL: none */
 	/* build.groups_text of an earlier run, from the state folder, so that a groups.yaml that
 	 * vanished meanwhile is noticed; copied. Empty: nothing is known. */
 	struct slice former_groups;

@@ -18,6 +18,7 @@ struct compiler {
 	char **only_groups;	       /* NULL: all */
 	size_t only_groups_count;
 	bool verbose;
+	const char *profile;
 	bool is_thorough;
 	struct lint_plans *lints; /* made when first needed */
 	bool has_files, has_rest; /* what is built goes there */

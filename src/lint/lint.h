@@ -41,6 +41,8 @@ enum lint_join {
 struct lint {
 	const char *rule; /* the id of its findings, a row of src/catalogue/rules_*.def; for ever */
 	enum diag_level level;
+	const char
+		*profile; /* one of lint_profiles that asks for it; NULL: it is always asked for */
 
 	const char *const *types; /* full names of messages, ends with NULL; NULL: no look */
 	void (*look)(struct lint_look *look, const struct message *message);
@@ -53,6 +55,9 @@ struct lint {
 	/* Once per group, when it has such facts: how many names there are. May be NULL. */
 	void (*total)(struct lint_judge *judge, size_t names, const struct lint_user *first);
 };
+
+/* Kinds of clients with demands of their own: "grpc". Ends with NULL. */
+extern const char *const lint_profiles[];
 
 /* All tables; each ends with a row without rule. */
 extern const struct lint *const lint_tables[]; /* ends with NULL */
@@ -119,7 +124,8 @@ struct lint_judge {
 struct lint_plans; /* what is to be looked at in messages of which type: immutable, any thread */
 struct schema;
 
-struct lint_plans *lint_plans_new(const struct schema *schema);
+/* Without a profile (NULL) the lints of none are asked. */
+struct lint_plans *lint_plans_new(const struct schema *schema, const char *profile);
 void lint_plans_free(struct lint_plans *plans); /* NULL is fine */
 
 /* Shows a resource to all lints. `facts` NULL: what they keep is not wanted. */

@@ -184,7 +184,7 @@ static void fill(struct lint_plans *plans, struct node *node)
 	}
 }
 
-struct lint_plans *lint_plans_new(const struct schema *schema)
+struct lint_plans *lint_plans_new(const struct schema *schema, const char *profile)
 {
 	struct lint_plans *plans = xcalloc(1, sizeof(*plans));
 
@@ -194,6 +194,8 @@ struct lint_plans *lint_plans_new(const struct schema *schema)
 	link_all(plans);
 	for (const struct lint *const *table = lint_tables; *table; table++) {
 		for (const struct lint *lint = *table; lint->rule; lint++) {
+			if (lint->profile && (!profile || strcmp(lint->profile, profile) != 0))
+				continue;
 			for (const char *const *type = lint->types; type && *type; type++)
 				add_lint(plans, lint, *type);
 		}

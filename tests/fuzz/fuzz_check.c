@@ -185,7 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check(back >= 0);
 	if (!lints)
-		lints = lint_plans_new(schema_of_envoy());
+		lints = lint_plans_new(schema_of_envoy(), NULL);
 	check(mkdtemp(inputs.root) != NULL);
 	write_files(&inputs, (struct slice){(const char *)data, size});
 	check_tree(&inputs, diags);

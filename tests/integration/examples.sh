@@ -23,6 +23,7 @@ silent()
 for tree in "${top_srcdir:?}"/examples/*/; do
 	silent "examples/$(basename "$tree")" "$XDSPUB" check --strict "$tree"
 done
+silent "examples/grpc-clients for gRPC libraries" "$XDSPUB" check --strict --profile grpc "$top_srcdir/examples/grpc-clients"
 for file in "$top_srcdir"/examples/envoy-*.yaml; do
 	silent "examples/$(basename "$file")" "$XDSPUB" check --strict --as bootstrap "$file"
 done

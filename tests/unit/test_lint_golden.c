@@ -16,14 +16,15 @@ struct golden {
 	char data[4096];
 };
 
-static void check_tree(const struct golden *golden, const char *root, const char *rule,
+static void check_tree(const struct golden *golden, const char *root, const struct lint *lint,
 	bool verbose, struct buf *out)
 {
 	struct compile_options options = {.root = root,
 		.schema = golden->schema,
 		.threads = 2,
 		.verbose = verbose,
-		.is_thorough = true};
+		.is_thorough = true,
+		.profile = lint->profile};
 	struct compiler *compiler = compiler_new(&options);
 	const struct build *build;
 
@@ -32,7 +33,7 @@ static void check_tree(const struct golden *golden, const char *root, const char
 		const struct diag *diag = diag_list_get(build->diags, i);
 
 		/* The other notes are those of layers. */
-		if (diag->level == DIAG_NOTE && strcmp(diag->rule, rule) != 0)
+		if (diag->level == DIAG_NOTE && strcmp(diag->rule, lint->rule) != 0)
 			continue;
 		diag_format(diag, out);
 		buf_putc(out, '\n');
@@ -53,7 +54,7 @@ static void check_rule(const struct golden *golden, const struct lint *lint)
 	struct buf got = BUF_INIT, want = BUF_INIT;
 
 	snprintf(root, sizeof(root), "%s/%s/valid", golden->data, lint->rule);
-	check_tree(golden, root, lint->rule, false, &got);
+	check_tree(golden, root, lint, false, &got);
 	if (got.length) {
 		fprintf(stderr, "%s", buf_cstr(&got));
 		fail_msg("%s: what is valid is complained about", lint->rule);
@@ -62,7 +63,7 @@ static void check_rule(const struct golden *golden, const struct lint *lint)
 
 	snprintf(root, sizeof(root), "%s/%s/invalid", golden->data, lint->rule);
 	snprintf(want_path, sizeof(want_path), "%s/%s/want", golden->data, lint->rule);
-	check_tree(golden, root, lint->rule, lint->level == DIAG_NOTE, &got);
+	check_tree(golden, root, lint, lint->level == DIAG_NOTE, &got);
 	if (getenv("UPDATE")) {
 		int fd = open(want_path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
 
