@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import shutil
+import signal
 import threading
 import time
 
@@ -499,14 +500,15 @@ def does_not_answer():
     render_eds("eds")
     render_tls()
     hanging = Hanging("eds")
-    # Nothing tells of a file system that is mounted over a folder.
-    with start(rescan="1s") as daemon:
+    with start() as daemon:
         daemon.until_ready()
         before = eds_version(daemon)
         problem = hanging.start()
         if problem:
             return f"no FUSE here: {problem}"
         try:
+            # Nothing tells of a file system that is mounted over a folder; a reload looks at all.
+            daemon.signal(signal.SIGHUP)
             until_mount(daemon, "held", reason="timed out")
             others_go_on(daemon)
             others_go_on(daemon)
