@@ -65,8 +65,10 @@ static void measure_body(bool is_delta)
 
 		keep_least(&write_us, middle - began);
 		length = body->length;
-		answer.encoded_free(answer.encoded);
-		answer.encoded = NULL;
+		for (size_t i = 0; i < XDS_ENCODINGS; i++)
+			if (answer.encoded[i])
+				answer.encoded_free(answer.encoded[i]);
+		memset(answer.encoded, 0, sizeof(answer.encoded));
 		/* The same memory, still to be touched for the first time. */
 		began = now_us();
 		copy = grpc_body_new(length);
