@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 from daemon_lib import write, xdspub
-from envoy_lib import Envoy, own_network, skip_without_envoy
+from envoy_lib import Envoy, Tap, own_network, skip_without_envoy
 from grpc_lib import GrpcDaemon
 
 EXAMPLES = os.path.join(os.environ["top_srcdir"], "examples")
@@ -103,21 +103,6 @@ def check_group(example, name, group, daemon):
 def some(groups):
     """The first ones and the last."""
     return groups if len(groups) <= GROUPS_MOST else groups[:GROUPS_MOST - 1] + groups[-1:]
-
-
-class Tap:
-    def __init__(self):
-        self.count = self.failed = 0
-
-    def line(self, title, check):
-        self.count += 1
-        try:
-            check()
-            print(f"ok {self.count} - {title}", flush=True)
-        except Exception as error:
-            self.failed += 1
-            print("# " + "\n# ".join(f"{type(error).__name__}: {error}".splitlines()))
-            print(f"not ok {self.count} - {title}", flush=True)
 
 
 def check_example(tap, name):

@@ -11,10 +11,10 @@ import os
 import shutil
 import sys
 import tempfile
-import traceback
 
 from daemon_lib import Daemon, wait_for, write
-from envoy_lib import MODES, Backends, Envoy, Traffic, bootstrap, config_source, skip_without_envoy
+from envoy_lib import (MODES, Backends, Envoy, Tap, Traffic, bootstrap, config_source,
+                       skip_without_envoy)
 from grpc_lib import GrpcDaemon
 
 HCM = ("type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3."
@@ -199,23 +199,6 @@ class Script:
 
     STEPS = (start, endpoint_added, endpoint_removed, rerouted, removed, changed, replaced, relistened,
              broken, repaired, killed)
-
-
-class Tap:
-    def __init__(self):
-        self.count = self.failed = 0
-
-    def line(self, title, check):
-        self.count += 1
-        try:
-            check()
-            print(f"ok {self.count} - {title}", flush=True)
-            return True
-        except Exception:
-            self.failed += 1
-            print("# " + "\n# ".join(traceback.format_exc().splitlines()))
-            print(f"not ok {self.count} - {title}", flush=True)
-            return False
 
 
 def start_daemon():

@@ -16,6 +16,7 @@ import socketserver
 import subprocess
 import sys
 import threading
+import traceback
 import http.server
 
 from daemon_lib import WAIT, wait_for
@@ -314,3 +315,22 @@ class Traffic:
         self.stopped = True
         self.thread.join(WAIT)
         assert not self.failures, self.failures[:5]
+
+
+class Tap:
+    """For tests that go on after a failure; line() says whether it was one."""
+
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def line(self, title, check):
+        self.count += 1
+        try:
+            check()
+            print(f"ok {self.count} - {title}", flush=True)
+            return True
+        except Exception:
+            self.failed += 1
+            print("# " + "\n# ".join(traceback.format_exc().splitlines()))
+            print(f"not ok {self.count} - {title}", flush=True)
+            return False
